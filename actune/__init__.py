@@ -1,0 +1,41 @@
+"""AcTune: fine-tune text classifiers with few labels by asking about the unsure texts and trusting the sure ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from actune.annotators.oracle import Oracle
+    from actune.core.dialogue import Answer, Question
+    from actune.core.pool import Pool, pool_of
+    from actune.data.formats import read_pool
+    from actune.data.tasks import load_task
+    from actune.session.runner import run
+    from actune.session.session import Session
+    from actune.session.setup import create, open_session
+
+# the names above, each imported when first used, so that `import actune` is instant
+_HOMES = {
+    "Answer": "actune.core.dialogue",
+    "Oracle": "actune.annotators.oracle",
+    "Pool": "actune.core.pool",
+    "Question": "actune.core.dialogue",
+    "Session": "actune.session.session",
+    "create": "actune.session.setup",
+    "load_task": "actune.data.tasks",
+    "open_session": "actune.session.setup",
+    "pool_of": "actune.core.pool",
+    "read_pool": "actune.data.formats",
+    "run": "actune.session.runner",
+}
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'actune' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,1 @@
+"""Words on a command line, each one library call."""

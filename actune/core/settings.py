@@ -1,0 +1,119 @@
+"""The numbers that a run is made of: what the method uses, and how a model is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypeVar
+
+from actune.errors import SettingError, nearest
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a method and its reader use. The paper's symbols may be used in `--set` too."""
+
+    max_tokens: int = 128
+    regions: int = 25  # K, Eq. 3
+    regions_used: int = 5  # M, Eq. 8 and 9
+    beta: float = 0.5  # Eq. 7
+    threshold: float = 0.6  # gamma, Eq. 14
+    weight: float = 1.0  # lambda, Eq. 14
+    momentum_low: float = 0.8  # m_L, Eq. 10
+    momentum_high: float = 0.9  # m_H, Eq. 10
+    growth: int = 500  # k: trusted rows grow by this many each round
+    neighbors: int = 10  # CAL
+
+
+@dataclass(frozen=True)
+class Training:
+    """How one model is trained; the defaults are the paper's fine-tuning."""
+
+    learning_rate: float = 2e-5
+    weight_decay: float = 1e-8
+    clip: float = 1.0
+    warmup: float = 0.1
+    epochs: int = 15  # on labels alone
+    steps: int = 2000  # with pseudo-labels
+    dev_every: int = 50
+    dev_at_epoch_end: bool = True  # on labels alone
+    labelled_batch: int = 8
+    pseudo_batch: int = 32
+    freeze_word_embeddings: bool = False
+
+
+SYMBOLS = {
+    "K": "regions",
+    "M": "regions_used",
+    "gamma": "threshold",
+    "lambda": "weight",
+    "m_L": "momentum_low",
+    "m_H": "momentum_high",
+    "k": "growth",
+}
+
+Values = TypeVar("Values", Settings, Training)
+
+
+def override(values: Values, changes: Mapping[str, Any]) -> Values:
+    """The same values with some changed, each converted to its field's type."""
+    types = {field.name: type(getattr(values, field.name)) for field in fields(values)}
+    return replace(values, **{name: _convert(name, types[name], value) for name, value in changes.items()})
+
+
+def split_changes(changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Sorts `--set` changes into those of the method and those of the training; an unknown name is an error."""
+    method: dict[str, Any] = {}
+    training: dict[str, Any] = {}
+    for given, value in changes.items():
+        name = SYMBOLS.get(given, given)
+        if name in asdict(Settings()):
+            method[name] = value
+        elif name in asdict(Training()):
+            training[name] = value
+        else:
+            known = [*asdict(Settings()), *asdict(Training()), *SYMBOLS]
+            raise SettingError(f"unknown setting {given!r}: {nearest(given, known)}")
+    return method, training
+
+
+def _convert(name: str, kind: type, value: Any) -> Any:
+    try:
+        if kind is bool:
+            return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+        number = kind(value)
+    except (KeyError, ValueError, TypeError):
+        raise SettingError(f"setting {name!r} takes a {kind.__name__}, not {value!r}") from None
+    low, high = _LIMITS.get(name, (0, float("inf")))
+    if not low <= number <= high:
+        raise SettingError(f"setting {name!r} must lie between {low} and {high}, not {value}")
+    return number
+
+
+_LIMITS: dict[str, tuple[float, float]] = {
+    "max_tokens": (3, 8192),
+    "regions": (1, 10_000),
+    "regions_used": (1, 10_000),
+    "threshold": (0, 1),
+    "momentum_low": (0, 1),
+    "momentum_high": (0, 1),
+    "neighbors": (1, 10_000),
+    "learning_rate": (1e-9, 10),
+    "warmup": (0, 1),
+    "epochs": (1, 100_000),
+    "steps": (1, 10_000_000),
+    "dev_every": (1, 10_000_000),
+    "labelled_batch": (1, 10_000),
+    "pseudo_batch": (1, 10_000),
+}
+
+
+def own_settings(pool: int, classes: int) -> Settings:
+    """Settings for a user's own data, from the size of its pool and the number of its classes."""
+    regions = min(40, max(5, pool // 200))
+    return Settings(
+        regions=regions,
+        regions_used=max(1, regions // 4),
+        growth=max(1, round(0.04 * pool)),
+        threshold=min(0.9, max(0.6, 1.5 / classes)),
+    )

@@ -1,0 +1,45 @@
+"""What one fine-tuning learns from: labelled rows, and rows whose own predictions are trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class PseudoLabels:
+    """Rows that the method trusts, with a class and a weight each."""
+
+    rows: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float32]
+
+    @staticmethod
+    def none() -> PseudoLabels:
+        import numpy as np
+
+        return PseudoLabels(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def without(self, rows: Collection[int]) -> PseudoLabels:
+        """The same without rows that a person has answered or skipped since."""
+        import numpy as np
+
+        keep = ~np.isin(self.rows, np.fromiter(rows, np.int64, len(rows)))
+        return PseudoLabels(self.rows[keep], self.targets[keep], self.weights[keep])
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Labelled rows in row order (so that the order of answers changes nothing) and trusted rows."""
+
+    rows: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]
+    trusted: PseudoLabels

@@ -1,0 +1,1 @@
+"""Files and named data sets in and out."""

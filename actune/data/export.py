@@ -1,0 +1,106 @@
+"""Tables into files, whole or not at all: CSV and TSV safe for spreadsheets, JSON lines and Parquet as they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from actune.data.escaping import RISKY, escape
+from actune.errors import DataError, StorageError
+
+Rows = Sequence[Sequence[object]]
+
+
+def write_table(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]], raw: bool = False) -> None:
+    """Writes rows to a file; the suffix decides how. `raw` leaves CSV cells as they are, for machines."""
+    path = Path(path)
+    if path.suffix.lower() not in _WRITERS:
+        raise DataError(f"cannot write {path}: its suffix must be one of {', '.join(_WRITERS)}")
+    rows = list(rows)
+    if not raw and path.suffix.lower() in (".csv", ".tsv"):
+        if risky := [name for name in columns if name.startswith(RISKY)]:
+            raise DataError(f"a spreadsheet may run the column name {risky[0]!r}: rename it, or export with --raw")
+        columns, rows = escape(columns, rows)
+    try:
+        _write_whole(path, lambda handle: _WRITERS[path.suffix.lower()](handle, columns, rows))
+    except UnicodeEncodeError as error:
+        raise DataError(f"cannot write {path}: a cell holds half a character ({error.reason}), remove it") from None
+
+
+def _write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Writes a file beside the old one and then puts it in its place, so that no half of it is ever seen."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("wb") as handle:
+            write(handle)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(beside, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(f"cannot write {path} ({reason}): free some space or choose another folder") from None
+    finally:
+        _remove(beside)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # a folder cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # the folder is not there or not ours: the first error says so
+        path.unlink(missing_ok=True)
+
+
+def _csv(handle: BinaryIO, columns: Sequence[str], rows: Rows, delimiter: str = ",") -> None:
+    text = io.TextIOWrapper(handle, encoding="utf-8", newline="")
+    # the usual line end of CSV, \r\n, because then Python quotes a lone \r in a cell too
+    writer = csv.writer(text, delimiter=delimiter)
+    try:
+        writer.writerow(columns)
+        writer.writerows(rows)
+    finally:
+        text.detach()
+
+
+def _tsv(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> None:
+    _csv(handle, columns, rows, delimiter="\t")
+
+
+def _jsonl(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> None:
+    for row in rows:
+        # JSON has no NaN, and only NaN differs from itself
+        cells = {name: None if cell != cell else cell for name, cell in zip(columns, row, strict=True)}
+        handle.write(json.dumps(cells, ensure_ascii=False).encode("utf-8") + b"\n")
+
+
+def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.table({name: [row[place] for row in rows] for place, name in enumerate(columns)})
+    except pyarrow.ArrowException as error:
+        raise DataError(f"a column holds cells of several kinds, which Parquet cannot take ({error})") from None
+    pyarrow.parquet.write_table(table, handle)
+
+
+_WRITERS: dict[str, Callable[[BinaryIO, Sequence[str], Rows], None]] = {
+    ".csv": _csv,
+    ".tsv": _tsv,
+    ".jsonl": _jsonl,
+    ".parquet": _parquet,
+}

@@ -1,0 +1,157 @@
+"""A task from a user's own files: pool, dev and test, given or held out by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from actune.core.pool import UNKNOWN, Pool, pool_of
+from actune.core.settings import own_settings
+from actune.core.streams import Streams
+from actune.core.task import Plan, Task
+from actune.data.formats import pool_from, repeats
+from actune.data.tables import Table, read_table
+from actune.errors import DataError
+
+MOST_DEV = 1000  # a larger dev set would cost more than training itself
+SPLITS = {"train": "train", "dev": "dev", "valid": "dev", "validation": "dev", "val": "dev", "test": "test"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a user's own files are read: the names of columns, the classes, and what is held out."""
+
+    text: str | None = None
+    label: str | None = None
+    id: str | None = None
+    split: str | None = None  # the column that says train, dev or test
+    classes: tuple[str, ...] | None = None
+    hold_out_dev: float = 0.1  # a share of the labelled rows if below 1, else a number of rows
+    hold_out_test: float = 0.2
+
+
+USUAL = Reading()
+
+
+def make_task(
+    name: str,
+    train: str | Path,
+    dev: str | Path | None = None,
+    test: str | Path | None = None,
+    reading: Reading = USUAL,
+    seed: int = 0,
+) -> Task:
+    """A task from one to three files. What is not given is held out of the labelled rows."""
+    parts = _by_column(read_table(train), reading) if reading.split else {"train": read_part(train, reading)}
+    for part, path in (("dev", dev), ("test", test)):
+        if path is not None:
+            parts[part] = read_part(path, reading, require_labels=True)
+    return task_of(name, parts, reading, seed)
+
+
+def read_part(path: str | Path, reading: Reading, require_labels: bool = False) -> Pool:
+    """The pool in one file, read as the user asked."""
+    return _pool(read_table(path), reading, require_labels)
+
+
+def task_of(name: str, parts: dict[str, Pool], reading: Reading, seed: int) -> Task:
+    """A task from pools by part, with one set of classes for all of them."""
+    classes = _classes(parts, reading)
+    parts = {part: relabel(pool, classes) for part, pool in parts.items()}
+    pool, dev, test = _held_out(parts, reading, seed)
+    notes: list[str] = []
+    if dev is not None:
+        dev, notes = cut_dev(dev, seed)
+    for part, other in (("dev", dev), ("test", test)):
+        if other is not None and (shared := set(other.texts) & set(pool.texts)):
+            notes.append(f"{len(shared):,} different texts of {part} are in the pool too: its scores may flatter")
+    settings = own_settings(len(pool), len(classes))
+    return Task(name, pool, dev, test, settings, own_plan(len(pool), len(classes)), notes=tuple(notes))
+
+
+def own_plan(pool: int, classes: int) -> Plan:
+    """A plan for a user's own data: near two percent of the pool a round, and never more than there is."""
+    batch = max(1, min(100, max(2 * classes, round(0.02 * pool)), pool))
+    return Plan(initial=batch, batch=batch, rounds=min(10, pool // batch))
+
+
+def cut_dev(dev: Pool, seed: int) -> tuple[Pool, list[str]]:
+    """At most a thousand rows of dev, drawn by seed, and a note if some were left out."""
+    if len(dev) <= MOST_DEV:
+        return dev, []
+    note = f"dev is {MOST_DEV:,} of {len(dev):,} rows, by seed"
+    return dev.only(draw(range(len(dev)), MOST_DEV, seed, "dev")), [note]
+
+
+def draw(rows: Sequence[int], n: int, seed: int, purpose: str) -> list[int]:
+    """`n` of these rows, uniformly and without replacement, in their old order."""
+    return sorted(int(row) for row in Streams(seed).rng(purpose).choice(rows, n, replace=False))
+
+
+def relabel(pool: Pool, classes: Sequence[str]) -> Pool:
+    """The same rows with other class numbers."""
+    names = [None if label == UNKNOWN else pool.classes[label] for label in pool.labels]
+    return pool_of(pool.texts, names, pool.ids, classes, pool.notes)
+
+
+def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool, Pool | None, Pool | None]:
+    pool, dev, test = parts["train"], parts.get("dev"), parts.get("test")
+    labelled = pool.known_rows()
+    n_test = _number("test", reading.hold_out_test, len(labelled)) if test is None else 0
+    n_dev = min(MOST_DEV, _number("dev", reading.hold_out_dev, len(labelled))) if dev is None else 0
+    if not labelled or not n_test + n_dev:
+        return pool, dev, test
+    if len(labelled) < len(pool.classes):
+        counts = f"{len(labelled)} labelled rows are fewer than the {len(pool.classes)} classes"
+        raise DataError(f"{counts}: label more of them, or hold no dev and no test out")
+    if n_test + n_dev >= len(labelled):
+        raise DataError(f"{n_test + n_dev:,} of {len(labelled):,} labelled rows cannot be held out: hold out fewer")
+    order = [labelled[place] for place in Streams(seed).rng("split").permutation(len(labelled))]
+    if n_test:
+        test = _part(pool, order[:n_test])
+    if n_dev:
+        dev = _part(pool, order[n_test : n_test + n_dev])
+    return _part(pool, set(range(len(pool))) - set(order[: n_test + n_dev])), dev, test
+
+
+def _number(part: str, asked: float, labelled: int) -> int:
+    if asked < 0:
+        raise DataError(f"{asked:g} rows cannot be held out for {part}: use a share below 1, a number of rows, or 0")
+    return round(asked * labelled) if asked < 1 else round(asked)
+
+
+def _part(pool: Pool, rows: Iterable[int]) -> Pool:
+    part = pool.only(sorted(rows))
+    return replace(part, notes=tuple(repeats(part.texts)))
+
+
+def _classes(parts: dict[str, Pool], reading: Reading) -> tuple[str, ...]:
+    found = sorted({name for pool in parts.values() for name in pool.classes})
+    classes = reading.classes or tuple(found)
+    if not classes:
+        raise DataError("there are no labels at all: name the label column with --label, or the classes with --classes")
+    if twice := [name for name in classes if classes.count(name) > 1]:
+        raise DataError(f"the class {twice[0]!r} is named twice: name each class once")
+    if len(classes) < 2:
+        raise DataError(f"there is only the class {classes[0]!r}: a classifier needs at least two classes")
+    return classes
+
+
+def _pool(table: Table, reading: Reading, require_labels: bool = False) -> Pool:
+    return pool_from(table, reading.text, reading.label, reading.id, reading.classes, require_labels)
+
+
+def _by_column(table: Table, reading: Reading) -> dict[str, Pool]:
+    cells = table.column(str(reading.split), "--split")
+    found = [SPLITS.get(str(cell).strip().lower()) for cell in cells]
+    if strange := [row for row, part in enumerate(found) if part is None]:
+        first = f"{cells[strange[0]]!r}, in {table.where(strange)}"
+        raise DataError(f"column {reading.split!r} in {table.source} must say train, dev or test, not {first}")
+    pool = _pool(table, reading)
+    rows = {part: [row for row, other in enumerate(found) if other == part] for part in ("train", "dev", "test")}
+    if not rows["train"]:
+        raise DataError(f"column {reading.split!r} in {table.source} names no train row: mark some as train")
+    if bare := [row for row in rows["dev"] + rows["test"] if pool.labels[row] == UNKNOWN]:
+        raise DataError(f"{table.source} has no label in {table.where(bare)}: dev and test rows need one")
+    return {part: _part(pool, chosen) for part, chosen in rows.items() if chosen}

@@ -1,0 +1,175 @@
+"""Named data sets, as data: the paper's settings, the checksums of their files, and where these may lie."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from actune.core.pool import Pool, pool_of
+from actune.core.settings import Settings
+from actune.core.task import Plan, Task
+from actune.data.folders import make_task_from_folder
+from actune.data.hub import has_hub, read_hub
+from actune.data.splits import MOST_DEV, USUAL, Reading, cut_dev, draw, make_task
+from actune.data.tables import Table, read_table
+from actune.errors import DataError, nearest
+
+PACKAGE = Path(__file__).parent
+VARIABLE = "ACTUNE_DATA"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of a named data set before a file of it is opened."""
+
+    name: str
+    description: str
+    classes: tuple[str, ...]
+    paper_pool: int
+    settings: Settings
+    training: dict[str, int]
+    plan: Plan
+    files: dict[str, dict[str, Any]]  # by part: rows and sha256
+    hub: dict[str, dict[str, str]]  # by part: id, split and columns; empty where no public copy has the same labels
+
+
+@cache
+def cards() -> dict[str, Card]:
+    """All named data sets."""
+    tables = tomllib.loads((PACKAGE / "tasks.toml").read_text("utf-8"))
+    return {name: _card(name, table) for name, table in tables.items()}
+
+
+def card(name: str) -> Card:
+    """One named data set, or a sentence that suggests the nearest."""
+    if name not in cards():
+        raise DataError(f"there is no data set and no file {name!r}: {nearest(name, cards())}")
+    return cards()[name]
+
+
+def resolve(
+    data: str | Path,
+    dev: str | Path | None = None,
+    test: str | Path | None = None,
+    reading: Reading = USUAL,
+    data_dir: str | Path | None = None,
+    seed: int = 0,
+) -> Task:
+    """The task that a user means: the name of a data set, a file, or a folder with a train file."""
+    path = Path(data)
+    if (dev or test) and (str(data) in cards() or path.is_dir()):
+        raise DataError(f"{data} has its own dev and test: name one train file beside {dev or test}")
+    if str(data) in cards():
+        return load_task(str(data), data_dir, seed)
+    if path.is_dir():
+        if path.resolve().name in cards() and _train_file(path).exists():
+            return load_task(path.resolve().name, path.resolve().parent, seed)
+        return make_task_from_folder(path, reading, seed)
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return make_task(path.name.split(".")[0], path, dev, test, reading, seed)
+    return load_task(str(data), data_dir, seed)
+
+
+def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0) -> Task:
+    """A named data set with the paper's settings, from a folder, the package or the hub."""
+    known = card(name)
+    folder = find_folder(known, data_dir)
+    notes: list[str] = []
+    if folder is not None:
+        pool, dev, test = (_read(known, folder, part) for part in ("train", "dev", "test"))
+    else:
+        pool, dev, test = _from_hub(known, seed)
+        notes.append(f"{name} comes from the hub with {len(pool):,} rows: numbers may differ from published ones")
+    dev, cut = cut_dev(dev, seed)
+    growth = scaled_growth(known, len(pool))
+    if growth != known.settings.growth:
+        sizes = f"the pool has {len(pool):,} rows and the paper's {known.paper_pool:,}"
+        notes.append(f"k (growth) is {growth:,} and not the paper's {known.settings.growth:,}: {sizes}")
+    settings = replace(known.settings, growth=growth)
+    # the hub may change under us, so a run must copy what came from there
+    bundled = folder is not None
+    return Task(name, pool, dev, test, settings, known.plan, dict(known.training), (*notes, *cut), bundled)
+
+
+def load_votes(name: str, data_dir: str | Path | None = None) -> list[list[int]]:
+    """The votes of the rules for every train row, -1 where a rule says nothing."""
+    known = card(name)
+    folder = find_folder(known, data_dir)
+    cells = _verified(known, folder, "train").cells.get("weak_labels") if folder is not None else None
+    if cells is None:
+        raise DataError(f"{name} comes without votes of rules: use trec, or chemprot with --data-dir")
+    return cast("list[list[int]]", cells)
+
+
+def scaled_growth(known: Card, pool: int) -> int:
+    """k in the paper's proportion to the pool, rounded to tens; a larger pool than the paper's changes nothing."""
+    share = min(1.0, pool / known.paper_pool)
+    return known.settings.growth if share == 1 else max(10, 10 * round(known.settings.growth * share / 10))
+
+
+def find_folder(known: Card, data_dir: str | Path | None = None) -> Path | None:
+    """Where the files of a data set lie; None means that they must come from the hub."""
+    for base in (data_dir, os.environ.get(VARIABLE), PACKAGE):
+        if base and _train_file(folder := Path(base) / known.name).exists():
+            return folder
+    if data_dir is None and known.hub and has_hub():
+        return None
+    here = f"{known.name}/{{train,dev,test}}.jsonl.zst"
+    hub = ", or install actune[hub]" if known.hub else ""
+    where = f"{data_dir} holds no {here}" if data_dir else f"the files of {known.name!r} are not at hand"
+    raise DataError(f"{where}: name a folder that holds {here} with --data-dir or {VARIABLE}{hub}")
+
+
+def _train_file(folder: Path) -> Path:
+    return folder / "train.jsonl.zst"
+
+
+def _read(known: Card, folder: Path, part: str) -> Pool:
+    table = _verified(known, folder, part)
+    names = [known.classes[cast("int", label)] for label in table.cells["label"]]
+    ids = [f"{part}-{row}" for row in range(len(table))]
+    return pool_of(cast("list[str]", table.cells["text"]), names, ids, known.classes)
+
+
+def _verified(known: Card, folder: Path, part: str) -> Table:
+    path = folder / f"{part}.jsonl.zst"
+    if not path.exists():
+        raise DataError(f"there is no file {path}: copy the whole folder of {known.name!r}")
+    expected, found = known.files[part]["sha256"], sha256(path.read_bytes()).hexdigest()
+    if found != expected:
+        sums = f"SHA-256 {found[:12]}..., not {expected[:12]}..."
+        raise DataError(f"{path} is not the {part} file of {known.name!r} ({sums}): copy it again or rename its folder")
+    table = read_table(path)
+    if len(table) != known.files[part]["rows"]:
+        raise DataError(f"{path} has {len(table):,} rows, not {known.files[part]['rows']:,}: copy it again")
+    return table
+
+
+def _from_hub(known: Card, seed: int) -> tuple[Pool, Pool, Pool]:
+    pools = {part: read_hub(**source, classes=known.classes) for part, source in known.hub.items()}
+    pools = {part: replace(pool, ids=tuple(f"{part}-{row}" for row in pool.ids)) for part, pool in pools.items()}
+    pool = pools["train"]
+    if "dev" in pools:
+        return pool, pools["dev"], pools["test"]
+    held = draw(range(len(pool)), MOST_DEV, seed, "split")
+    kept = sorted(set(range(len(pool))) - set(held))
+    return pool.only(kept), pool.only(held), pools["test"]
+
+
+def _card(name: str, table: dict[str, Any]) -> Card:
+    return Card(
+        name,
+        table["description"],
+        tuple(table["classes"]),
+        table["paper_pool"],
+        Settings(**table["settings"]),
+        table["training"],
+        Plan(**table["plan"]),
+        table["files"],
+        table.get("hub", {}),
+    )

@@ -1,0 +1,61 @@
+"""Every error that a user can cause, as one clear sentence each; the command line turns them into exit codes.
+
+ActuneError
+├── UserError            the input is wrong; nothing was changed            exit 2
+│   ├── DataError        a file, a column, a cell, a label
+│   ├── SettingError     an unknown or impossible name, setting or plan
+│   ├── ModelError       an encoder that cannot be found, read or used
+│   ├── RunFolderError   a folder that is not a run, or not this run
+│   └── StorageError     a full disk, a read-only folder                   exit 2
+├── Busy                 another process is advancing this run              exit 2
+└── Diverged             a model gave NaN: names the rows                   exit 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ActuneError(Exception):
+    """The base of all errors with a sentence for the user."""
+
+
+class UserError(ActuneError):
+    """The user's input is wrong, and nothing was changed."""
+
+
+class DataError(UserError):
+    """A file, a column, a cell or a label is not what it should be."""
+
+
+class SettingError(UserError):
+    """A name, a setting or a plan that does not exist or cannot work."""
+
+
+class ModelError(UserError):
+    """An encoder that cannot be found, trusted or used."""
+
+
+class RunFolderError(UserError):
+    """A folder that is not a run, is another run, or was written by a newer version."""
+
+
+class StorageError(UserError):
+    """The disk is full or the folder cannot be written."""
+
+
+class Busy(ActuneError):
+    """Another process is advancing this run right now."""
+
+
+class Diverged(ActuneError):
+    """A model gave NaN for some rows."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint for a mistyped name: the nearest known one, then all of them."""
+    known = sorted(known)
+    close = get_close_matches(word, known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}known: {', '.join(known)}"

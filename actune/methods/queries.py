@@ -1,0 +1,72 @@
+"""Which rows to ask about next: frozen values, called with a view and a number of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from actune.core.ranking import finite, least_sure_first
+from actune.methods.features import Features
+from actune.methods.uncertainty import Score
+
+if TYPE_CHECKING:
+    import torch
+
+    from actune.core.view import View
+
+
+class Query(Protocol):
+    """min(n, candidates) distinct candidates in the order of asking, int64 on the CPU."""
+
+    def __call__(self, view: View, n: int, /) -> torch.Tensor: ...
+
+
+@dataclass(frozen=True)
+class Random:
+    """Any rows. Asks nothing of the model, so the pool need not be read."""
+
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        order = view.rng("random").permutation(len(view.candidates))
+        return view.candidates[order[:n]]
+
+
+@dataclass(frozen=True)
+class Top:
+    """The rows of the highest score."""
+
+    score: Score
+
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        return least_sure_first(self.score(view), view.candidates)[:n]
+
+
+@dataclass(frozen=True)
+class Representatives:
+    """The row nearest to each of n centres, largest region first; needs no labels, so it can open a project."""
+
+    features: Features
+
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        from actune.core.kmeans import kmeans
+
+        n = min(n, len(view.candidates))
+        if n == 0:
+            return view.candidates[:0]
+        points = finite(self.features(view), view.candidates, "embedding")
+        partition = kmeans(points, k=n, rng=view.rng("representatives"), restarts=1)
+        sizes = partition.labels.bincount()
+        order = (-sizes).sort(stable=True).indices
+        return view.candidates[_nearest_unused(points, partition.centres[order], n)]
+
+
+def _nearest_unused(points: torch.Tensor, centres: torch.Tensor, n: int) -> list[int]:
+    """One point for each centre in turn, and around again where equal points left fewer than n centres."""
+    from actune.core.kmeans import squared_distances
+
+    free = points.new_zeros(len(points))
+    chosen: list[int] = []
+    while len(chosen) < n:
+        distances = squared_distances(points, centres[len(chosen) % len(centres)]) + free
+        chosen.append(int(distances.argmin()))
+        free[chosen[-1]] = float("inf")
+    return chosen

@@ -1,0 +1,1 @@
+"""How to learn: encoders, learners, and where weights come from."""

@@ -1,0 +1,46 @@
+"""Frozen embeddings on disk, named by the hash of all that decides them, so that no text is read twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+Vectors = npt.NDArray[np.float32]
+
+
+def cache_folder() -> Path:
+    """`ACTUNE_CACHE`, or the user's cache folder."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("ACTUNE_CACHE") or f"{base}/actune").expanduser()
+
+
+def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callable[[], Vectors]) -> Vectors:
+    """`compute()`, or what an earlier call with the same model, texts and way of reading has kept.
+
+    The thread count is part of the name because it decides the last bits, and a resumed run must equal an unbroken one.
+    """
+    digest = sha256(f"{how} {torch.__version__} {torch.get_num_threads()}".encode())
+    for file in sorted(model.glob("*.safetensors")):
+        with file.open("rb") as stream:
+            digest.update(file_digest(stream, "sha256").digest())
+    for text in texts:
+        digest.update(len(text).to_bytes(8, "big") + text.encode("utf-8", "surrogatepass"))
+    folder = cache_folder() / "embeddings"
+    file = folder / f"{digest.hexdigest()[:32]}.npy"
+    if file.is_file():
+        return np.load(file, allow_pickle=False)  # type: ignore[no-any-return]
+    vectors = compute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # embeddings tell much about the texts
+        scratch = file.with_suffix(f".{os.getpid()}.tmp.npy")
+        np.save(scratch, vectors, allow_pickle=False)
+        os.replace(scratch, file)
+    except OSError:
+        pass  # a cache that cannot be written costs time, never the run
+    return vectors

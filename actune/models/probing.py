@@ -1,0 +1,139 @@
+"""The learner `probe`: a small head with dropout on cached frozen embeddings, for laptops and interactive use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from actune.core.classifier import Labelled, Readout
+from actune.core.objective import Objective
+from actune.core.progress import Progress, silent
+from actune.core.settings import Training
+from actune.core.streams import Streams
+from actune.core.training_set import TrainingSet
+from actune.models.cache import Vectors, cached_vectors
+from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
+from actune.models.reader import read_tokens
+from actune.models.tokens import tokenize
+from actune.models.training import Rows, train
+
+WIDTH = 256
+DROPOUT = 0.1
+
+
+class Probing:
+    """Trains a head on the frozen embeddings of the encoder in `folder`."""
+
+    def __init__(self, folder: Path, classes: int, max_tokens: int, recipe: Training, device: torch.device) -> None:
+        self.folder = folder
+        self.classes = classes
+        self.recipe = recipe
+        self.device = device
+        self.limit = token_limit(folder, max_tokens)
+        self.notes: list[str] = []
+        self._encoder: nn.Module | None = None
+
+    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
+        how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type}"
+        vectors = cached_vectors(self.folder, texts, how, lambda: self._embed(texts, progress))
+        return torch.from_numpy(vectors).to(self.device)
+
+    def fit(
+        self,
+        inputs: torch.Tensor,
+        training: TrainingSet,
+        objective: Objective,
+        streams: Streams,
+        dev: Labelled | None = None,
+        progress: Progress = silent,
+    ) -> Probed:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(streams.integer("head"))
+            network = Head(inputs.shape[1], self.classes)
+        network.to(self.device)
+        classifier = Probed(network, self)
+
+        def logits_of(rows: Rows) -> torch.Tensor:
+            return network(inputs[torch.from_numpy(rows).to(self.device)])[0]  # type: ignore[no-any-return]
+
+        def dev_accuracy() -> float:
+            assert dev is not None
+            predicted = classifier.read(dev.inputs).log_proba.argmax(1).cpu().numpy()
+            return float((predicted == dev.labels).mean())
+
+        look = dev_accuracy if dev is not None and len(dev.labels) else None
+        with one_thread(self.device):
+            train(network, logits_of, training, objective, self.recipe, streams, look, progress)
+        return classifier
+
+    def load(self, folder: Path) -> Probed:
+        weights = load_file(folder / "head.safetensors")
+        network = Head(weights["hidden.weight"].shape[1], len(weights["out.bias"]))
+        network.load_state_dict(weights)
+        return Probed(network.to(self.device).eval(), self)
+
+    def _embed(self, texts: Sequence[str], progress: Progress) -> Vectors:
+        if self._encoder is None:
+            self._encoder = load_encoder(self.folder, self.device)
+        encoder, mode = self._encoder, pooling_mode(self.folder)
+        tokens = tokenize(load_tokenizer(self.folder), texts, self.limit)
+        if tokens.cut:
+            self.notes.append(f"{tokens.cut:,} of {len(tokens):,} texts were cut at {self.limit} tokens")
+
+        def forward(batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor]:
+            return (pool(encoder(**batch)[0], batch["attention_mask"], mode),)
+
+        (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed")
+        return vectors.cpu().numpy()  # type: ignore[no-any-return]
+
+
+@contextmanager
+def one_thread(device: torch.device) -> Iterator[None]:
+    """Products this small lose more to threads meeting each other than they gain."""
+    threads = torch.get_num_threads()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+class Head(nn.Module):
+    """One hidden layer with dropout; regions and CAL see the hidden layer."""
+
+    def __init__(self, inputs: int, classes: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(inputs, WIDTH)
+        self.dropout = nn.Dropout(DROPOUT)
+        self.out = nn.Linear(WIDTH, classes)
+
+    def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        hidden = self.hidden(inputs).relu()
+        return self.out(self.dropout(hidden)), hidden
+
+
+class Probed:
+    """A fitted head and the learner whose embeddings it stands on."""
+
+    def __init__(self, network: Head, learner: Probing) -> None:
+        self.network = network
+        self.learner = learner
+
+    def read(self, inputs: torch.Tensor, progress: Progress = silent) -> Readout:
+        with torch.inference_mode():
+            logits, hidden = self.network(inputs)
+        progress("read", len(inputs), len(inputs))
+        return Readout(logits.log_softmax(1), hidden)
+
+    def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
+        save_file({name: value.cpu() for name, value in self.network.state_dict().items()}, folder / "head.safetensors")
+        facts = {"kind": "actune probe", "classes": list(classes)}
+        (folder / "probe.json").write_text(json.dumps(facts, indent=1))
+        (folder / "README.md").write_text(card)

@@ -1,0 +1,79 @@
+"""Texts as ragged token arrays: tokenized once per run, padded only inside a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from actune.core.progress import Progress, silent
+
+CHUNK = 2048  # texts handed to the tokenizer at a time, so that progress moves
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The token ids of some texts, end to end, with the place where each text begins."""
+
+    flat: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]  # (texts + 1,)
+    pad: int
+    cut: int  # texts longer than the limit
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def only(self, rows: npt.NDArray[np.int64]) -> Tokens:
+        """The tokens of these rows alone."""
+        pieces = [self.flat[self.offsets[row] : self.offsets[row + 1]] for row in rows]
+        return Tokens(np.concatenate(pieces), np.concatenate([[0], np.cumsum(self.lengths[rows])]), self.pad, 0)
+
+    def batch(self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device) -> dict[str, torch.Tensor]:
+        """These rows, padded to the longest of them."""
+        lengths = self.lengths[rows]
+        width = int(lengths.max())
+        ids = np.full((len(rows), width), self.pad, dtype=np.int64)
+        mask = np.arange(width) < lengths[:, None]
+        ids[mask] = np.concatenate([self.flat[self.offsets[row] : self.offsets[row + 1]] for row in rows])
+        return {
+            "input_ids": torch.from_numpy(ids).to(device, non_blocking=True),
+            "attention_mask": torch.from_numpy(mask.astype(np.int64)).to(device, non_blocking=True),
+        }
+
+    def batches(self, budget: int) -> Iterator[npt.NDArray[np.int64]]:
+        """Rows from long to short in batches of at most `budget` padded tokens; equal lengths stay in row order."""
+        order = np.argsort(-self.lengths, kind="stable")
+        start = 0
+        while start < len(order):
+            width = max(1, int(self.lengths[order[start]]))
+            stop = start + max(1, budget // width)
+            yield order[start:stop]
+            start = stop
+
+
+def tokenize(tokenizer: Any, texts: Sequence[str], limit: int, progress: Progress = silent) -> Tokens:
+    """All texts with the tokenizer's own special tokens, cut at `limit` tokens."""
+    pieces: list[npt.NDArray[np.int32]] = []
+    cut = 0
+    for start in range(0, len(texts), CHUNK):
+        encoded = tokenizer(
+            list(texts[start : start + CHUNK]),
+            truncation=True,
+            max_length=limit,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        pieces += [np.asarray(ids, np.int32) for ids in encoded["input_ids"]]
+        cut += sum(bool(encoding.overflowing) for encoding in encoded.encodings)
+        progress("tokenize", min(start + CHUNK, len(texts)), len(texts))
+    offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces], dtype=np.int64)])
+    flat = np.concatenate(pieces) if pieces else np.empty(0, np.int32)
+    return Tokens(flat, offsets.astype(np.int64), int(tokenizer.pad_token_id), cut)

@@ -1,0 +1,1 @@
+"""Figures, maps and one html page from a run's store."""

@@ -1,0 +1,184 @@
+"""The models' side of the loop: prepared texts, fitting, measuring, choosing. Everything that needs torch is here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from actune.core.classifier import Classifier, Labelled, Learner, Readout
+from actune.core.pool import UNKNOWN, Pool
+from actune.core.streams import Streams
+from actune.core.training_set import PseudoLabels, TrainingSet
+from actune.core.view import View
+from actune.methods.features import embeddings
+from actune.methods.queries import Representatives
+from actune.methods.recipes import build
+from actune.methods.trust import Pace
+from actune.models.encoders import choose_device
+from actune.models.learners import make_learner
+from actune.models.sources import fetch, find_model
+from actune.session.database import QuestionRow, Selection
+from actune.session.mapping import map_arrays
+from actune.session.metrics import accuracy, macro_f1
+from actune.session.state import Labels
+
+if TYPE_CHECKING:
+    from actune.session.session import Session
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the model says about one text."""
+
+    label: str
+    probabilities: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A selection for a round: what is committed, and the arrays that go with it."""
+
+    record: Selection
+    arrays: dict[str, Any]
+
+
+class Machine:
+    """Learner and prepared texts of one session; holds nothing that a restart would miss."""
+
+    def __init__(self, session: Session, at_the_end: bool = False) -> None:
+        self.session = session
+        config = self.config = session.config
+        torch.set_num_threads(config.resolved.threads)  # it decides the last bits
+        self.device = choose_device(config.resolved.device)
+        self.learner_name = "finetune" if at_the_end else config.resolved.learner
+        self.recipe = config.final_training if at_the_end else config.training
+        self.method = build(config.request.method, config.settings)
+
+    def for_the_end(self) -> Machine:
+        """The machine that fine-tunes the encoder once, where the rounds used a probe."""
+        return Machine(self.session, at_the_end=True)
+
+    @cached_property
+    def folder(self) -> Path:
+        return fetch(find_model(self.config.request.model))
+
+    @cached_property
+    def learner(self) -> Learner:
+        return self._make_learner(self.learner_name)
+
+    def _make_learner(self, name: str) -> Learner:
+        classes = len(self.config.resolved.classes)
+        return make_learner(name, self.folder, classes, self.config.settings.max_tokens, self.recipe, self.device)
+
+    @cached_property
+    def inputs(self) -> Any:
+        return self.learner.prepare(self.session.pool.texts, self.session.progress)
+
+    @cached_property
+    def dev(self) -> Labelled | None:
+        return self._labelled(self.session.task.dev)
+
+    @cached_property
+    def test(self) -> Labelled | None:
+        return self._labelled(self.session.task.test)
+
+    def _labelled(self, pool: Pool | None) -> Labelled | None:
+        if pool is None or not len(pool):
+            return None
+        return Labelled(self.learner.prepare(pool.texts, self.session.progress), np.asarray(pool.labels, np.int64))
+
+    def training_set(self, labels: Labels, chosen: dict[str, Any]) -> TrainingSet:
+        """Labelled rows in row order, and the rows trusted for this round that nobody has answered or skipped since."""
+        rows = np.asarray(sorted(labels.of_row), np.int64)
+        trusted = PseudoLabels.none()
+        if "trusted_rows" in chosen:
+            trusted = PseudoLabels(chosen["trusted_rows"], chosen["trusted_targets"], chosen["trusted_weights"])
+        classes = np.asarray([labels.of_row[row] for row in rows.tolist()], np.int64)
+        return TrainingSet(rows, classes, trusted.without({*labels.of_row, *labels.skipped}))
+
+    def fit(self, training: TrainingSet, streams: Streams) -> Classifier:
+        return self.learner.fit(self.inputs, training, self.method.objective, streams, self.dev, self.session.progress)
+
+    def evaluate(self, classifier: Classifier) -> tuple[dict[str, Any], Any]:
+        """Accuracy and macro-F1 on test, and the predictions behind them; nothing without a test set."""
+        if self.test is None:
+            return {"accuracy": None, "macro_f1": None}, None
+        predicted = classifier.read(self.test.inputs).log_proba.argmax(1).cpu().numpy()
+        known = self.test.labels
+        facts = {"accuracy": accuracy(predicted, known), "macro_f1": macro_f1(predicted, known)}
+        return facts, predicted.astype(np.int16)
+
+    def describe_trusted(self, trusted: PseudoLabels) -> dict[str, Any]:
+        """How many rows were trusted, of which classes, and how many rightly where the truth is known."""
+        known = np.asarray(self.session.pool.labels, np.int64)[trusted.rows]
+        judged = known != UNKNOWN
+        right = accuracy(trusted.targets[judged], known[judged]) if judged.any() else None
+        counts = np.bincount(trusted.targets, minlength=len(self.config.resolved.classes)).tolist()
+        return {"trusted": len(trusted), "trusted_accuracy": right, "trusted_classes": counts}
+
+    def select(self, classifier: Classifier, labels: Labels, streams: Streams, memory: Any, round: int) -> Chosen:
+        """What to ask and what to trust for `round`, from one read of the pool."""
+        count = len(self.session.pool)
+        taken = {*labels.of_row, *labels.skipped}
+        view = View(
+            lambda: classifier.read(self.inputs, self.session.progress),
+            unlabelled=[row for row in range(count) if row not in taken],
+            labelled=sorted(labels.of_row),
+            streams=streams,
+            ids=self.session.pool.ids,
+        )
+        asked = self.method.query(view, self.config.request.batch).tolist()
+        arrays: dict[str, Any] = {}
+        if self.method.self_training is not None:
+            pace = Pace(round - 1, self.config.resolved.horizon)
+            trusted, memory = self.method.self_training(view.without(asked), memory, pace)
+            arrays = {
+                "trusted_rows": trusted.rows,
+                "trusted_targets": trusted.targets,
+                "trusted_weights": trusted.weights,
+            }
+            if memory is not None:
+                arrays["memory"] = memory
+        person = not self.config.request.simulated
+        questions = question_rows(round, asked, view.log_proba if person else None)
+        if view.was_read:
+            arrays |= map_arrays(view, asked, self.method)
+        return Chosen(Selection(round, questions, {"round": round, "asked": len(asked)}), arrays)
+
+    def diverse(self, rows: Sequence[int], count: int) -> list[int]:
+        """A first batch without any label: one text near each of `count` centres of the frozen embeddings."""
+        from actune.models.learners import PROBE
+        from actune.models.probing import Probing
+
+        limit = self.config.settings.max_tokens
+        frozen = Probing(self.folder, len(self.config.resolved.classes), limit, PROBE, self.device)
+        embedding = frozen.prepare(self.session.pool.texts, self.session.progress)
+        view = View(Readout(torch.zeros(len(embedding), 1), embedding), rows, streams=Streams(self.config.request.seed))
+        return Representatives(embeddings)(view, count).tolist()
+
+    def predict(self, learner: str, folder: Path, texts: Sequence[str]) -> list[Prediction]:
+        """What the model in `folder` says about new texts."""
+        maker = self.learner if learner == self.learner_name else self._make_learner(learner)
+        readout = maker.load(folder).read(maker.prepare(texts, self.session.progress), self.session.progress)
+        names = self.config.resolved.classes
+        return [
+            Prediction(names[int(np.argmax(row))], dict(zip(names, row, strict=True)))
+            for row in readout.log_proba.exp().cpu().tolist()
+        ]
+
+
+def question_rows(round: int, rows: Sequence[int], log_proba: torch.Tensor | None = None) -> list[QuestionRow]:
+    """Questions for these rows, with the model's suggestion where a person will see it."""
+    if log_proba is None or not len(rows):
+        return [QuestionRow(round, row, None, None) for row in rows]
+    best, classes = log_proba[torch.as_tensor(rows, device=log_proba.device)].exp().max(1)
+    return [
+        QuestionRow(round, row, number, confidence)
+        for row, number, confidence in zip(rows, classes.tolist(), best.tolist(), strict=True)
+    ]

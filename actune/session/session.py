@@ -1,0 +1,303 @@
+"""The loop of Algorithm 1 over a run folder: ask, tell, advance. It may stop between any two calls and go on later."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from actune.core.dialogue import Answer, Question
+from actune.core.pool import UNKNOWN, Pool
+from actune.core.progress import Progress, silent
+from actune.core.streams import Streams
+from actune.core.task import Task
+from actune.errors import DataError, SettingError
+from actune.session.config import Config
+from actune.session.state import Labels, add_up
+from actune.session.store import Store
+
+if TYPE_CHECKING:
+    from actune.core.classifier import Classifier
+    from actune.session.machine import Machine, Prediction
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of some answers."""
+
+    new: int
+    repeated: int
+    changed: tuple[str, ...]  # ids whose earlier answer was another one
+    skipped: int
+
+
+class Session:
+    """One run. All that changes over time lies in its store; a Session object can be thrown away at any moment."""
+
+    def __init__(self, store: Store, task: Task, progress: Progress = silent) -> None:
+        self.store = store
+        self.task = task
+        self.progress = progress
+
+    @property
+    def config(self) -> Config:
+        return self.store.config
+
+    @property
+    def pool(self) -> Pool:
+        return self.task.pool
+
+    @property
+    def fitted(self) -> int:
+        """Rounds that are finished."""
+        return len(self.rounds())
+
+    def rounds(self) -> list[dict[str, Any]]:
+        """The facts of every finished round."""
+        return self.store.database.rounds()
+
+    @property
+    def selected(self) -> int:
+        """Rounds whose questions are chosen: one more than are fitted, unless a run came to its planned end."""
+        return len(self.store.database.selections())
+
+    @property
+    def done(self) -> bool:
+        """Whether the planned rounds are all fitted; a project without a plan never is."""
+        return 0 < self.config.request.rounds <= self.fitted
+
+    def labels(self) -> Labels:
+        return add_up(self.store.database.answers())
+
+    # ask and tell: no model is touched, so both are instant
+
+    def ask(self) -> list[Question]:
+        """The open questions, in the order of asking: chosen for the next round, neither answered nor skipped."""
+        labels, round = self.labels(), self.fitted
+        return [
+            Question(
+                id=self.pool.ids[question.row],
+                text=self.pool.texts[question.row],
+                round=round,
+                suggestion=None if question.suggestion is None else self.pool.classes[question.suggestion],
+                confidence=question.confidence,
+            )
+            for question in self.store.database.questions()
+            if question.round == round and question.row not in labels.of_row and question.row not in labels.skipped
+        ]
+
+    def tell(self, answers: Mapping[str, str] | Iterable[Answer]) -> Told:
+        """Takes answers on any texts of the pool; on return they are safe on the disk. Nothing is trained."""
+        if isinstance(answers, Mapping):
+            answers = [Answer(id, label) for id, label in answers.items()]
+        labels = self.labels()
+        words: dict[int, int | str] = {**labels.of_row, **dict.fromkeys(labels.skipped, "skip")}
+        entries: list[tuple[int, str, int | None, str]] = []
+        new, repeated, changed, skipped = 0, 0, [], 0
+        for answer in answers:
+            row = self._row(answer.id)
+            number = None if answer.label is None else self.pool.class_number(answer.label)
+            kind = "label" if number is not None else "unskip" if answer.unskip else "skip"
+            before, now = words.get(row), number if number is not None else kind
+            if now == before or (kind == "unskip" and before != "skip"):
+                repeated += 1
+                continue
+            if isinstance(before, int):
+                changed.append(answer.id)
+            new += kind == "label" and not isinstance(before, int)
+            skipped += kind == "skip"
+            words[row] = now
+            entries.append((row, kind, number, answer.by))
+        if entries:
+            self.store.database.append_answers(entries)
+        return Told(new, repeated, tuple(changed), skipped)
+
+    def add(self, more: Pool) -> int:
+        """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers."""
+        if not self.config.resolved.stored:
+            raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
+        extended = self.pool.followed_by(more)
+        self.store.database.add_texts(
+            "pool", [(id, text, UNKNOWN) for id, text in zip(more.ids, more.texts, strict=True)]
+        )
+        self.task = replace(self.task, pool=extended)
+        self.tell([Answer(more.ids[row], more.classes[more.labels[row]], by="file") for row in more.known_rows()])
+        return len(more)
+
+    # advance: all the work
+
+    def advance(self) -> dict[str, Any]:
+        """Fits a fresh model on the answers and on the rows it trusts, then chooses the next questions; one commit.
+
+        Where a run came to its planned end and was extended, the next questions are chosen first and nothing is fitted.
+        """
+        with self.store.advancing():
+            self.store.adopt_models(self.fitted)
+            if self.selected == self.fitted:
+                return self._select_after_the_end()
+            return self._round()
+
+    def finish(self) -> dict[str, Any]:
+        """Fine-tunes the encoder once on all that is known; kept in model/ and in the run's record."""
+        if not self.config.resolved.final:
+            raise SettingError(
+                f"this run was made with --learner {self.config.resolved.learner}: only one made with auto, "
+                "where that chose probe, is fine-tuned at the end"
+            )
+        with self.store.advancing():
+            labels = self._checked_labels()
+            started = time.perf_counter()
+            machine = self.machine.for_the_end()
+            training = machine.training_set(labels, self._trusted(self.selected - 1))
+            classifier = machine.fit(training, Streams(self.config.request.seed, self.fitted))
+            facts, _ = machine.evaluate(classifier)
+            facts |= {"labels": len(labels.of_row), "round": self.fitted, "seconds": time.perf_counter() - started}
+            self._keep_model("model", classifier, self.fitted)
+            self.store.database.set_fact("final", facts)
+            self.store.adopt_models(self.fitted)
+            return facts
+
+    @property
+    def final(self) -> dict[str, Any] | None:
+        """The facts of the fine-tuning at the end, where there was one for the rounds there are."""
+        found = self.store.database.fact("final")
+        return found if found and found["round"] == self.fitted else None
+
+    def _round(self) -> dict[str, Any]:
+        round, database = self.fitted, self.store.database
+        labels = self._checked_labels()
+        streams = Streams(self.config.request.seed, round)
+        machine, clock = self.machine, _Clock()
+        trusted = self._trusted(round)
+        training = machine.training_set(labels, trusted)
+        classifier = machine.fit(training, streams)
+        clock.stop("fit")
+        metrics, predictions = machine.evaluate(classifier)
+        clock.stop("evaluate")
+        last = 0 < self.config.request.rounds <= round + 1
+        selection = None if last else machine.select(classifier, labels, streams, self._memory(round), round + 1)
+        clock.stop("select")
+        facts = {
+            "round": round,
+            "labels": len(labels.of_row),
+            "answers_seen": labels.last_answer,
+            **metrics,
+            **machine.describe_trusted(training.trusted),
+            "class_counts": _class_counts(labels, len(self.pool.classes)),
+            "seconds": clock.seconds,
+        }
+        if predictions is not None:
+            self.store.save_arrays(f"fit-{round:03d}", {"test_predictions": predictions})
+        if selection:
+            self.store.save_arrays(f"select-{round + 1:03d}", selection.arrays)
+        if last or not self.config.request.simulated:
+            self._keep_model(self._rounds_model, classifier, round + 1)
+        database.commit((round, facts), selection.record if selection else None)
+        self.store.adopt_models(round + 1)
+        return facts
+
+    def _select_after_the_end(self) -> dict[str, Any]:
+        round = self.fitted
+        labels = self.labels()
+        folder = self.store.model(self._rounds_model)
+        if round == 0 or folder is None:
+            raise SettingError("this run has no model to choose questions with: its folder model/ is missing")
+        classifier = self.machine.learner.load(folder)
+        streams = Streams(self.config.request.seed, round - 1)
+        selection = self.machine.select(classifier, labels, streams, self._memory(round - 1), round)
+        self.store.save_arrays(f"select-{round:03d}", selection.arrays)
+        self.store.database.commit(None, selection.record)
+        return self.rounds()[-1]
+
+    # using the model
+
+    def predict(self, texts: Sequence[str]) -> list[Prediction]:
+        """A class name and a probability for each class, by the newest model."""
+        return self.machine.predict(*self._newest_model(), texts)
+
+    def save(self, folder: str | Path) -> Path:
+        """Copies the newest model to a folder of its own."""
+        import shutil
+
+        _, source = self._newest_model()
+        target = Path(folder)
+        if target.exists():
+            raise DataError(f"{str(target)!r} exists already: choose another folder")
+        shutil.copytree(source, target)
+        return target
+
+    def _newest_model(self) -> tuple[str, Path]:
+        """The learner and the folder of the newest model."""
+        if self.final and (folder := self.store.model("model")):
+            return "finetune", folder
+        folder = self.store.model(self._rounds_model)
+        if folder is None:
+            raise DataError(f"{str(self.store.folder)!r} has no model yet: advance it first")
+        return self.config.resolved.learner, folder
+
+    @property
+    def _rounds_model(self) -> str:
+        """Where the rounds' own model lies: beside the final one, where there will be one."""
+        return "probe" if self.config.resolved.final else "model"
+
+    def _keep_model(self, name: str, classifier: Classifier, fitted: int) -> None:
+        from actune.session.card import model_card
+
+        with self.store.new_model(name) as folder:
+            classifier.save(folder, self.pool.classes, model_card(self.config, self.labels(), self.rounds()))
+            (folder / "round").write_text(str(fitted))
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The models' side of the loop, made when first needed: it is what imports torch."""
+        from actune.session.machine import Machine
+
+        return Machine(self)
+
+    def _row(self, id: str) -> int:
+        try:
+            return self.pool.row_of[id]
+        except KeyError:
+            raise DataError(f"there is no text with the id {id!r} in this project") from None
+
+    def _checked_labels(self) -> Labels:
+        labels = self.labels()
+        counts = Counter(labels.of_row.values())
+        if len(labels.of_row) < len(self.pool.classes):
+            raise DataError(
+                f"{len(labels.of_row)} answers are too few for {len(self.pool.classes)} classes: "
+                f"answer at least {len(self.pool.classes)} questions before advancing"
+            )
+        if len(counts) < 2:
+            only = self.pool.classes[next(iter(counts))]
+            raise DataError(f"all {len(labels.of_row)} answers are {only!r}: a classifier needs at least two classes")
+        return labels
+
+    def _trusted(self, round: int) -> dict[str, Any]:
+        return self.store.load_arrays(f"select-{round:03d}") if round else {}
+
+    def _memory(self, round: int) -> Any:
+        """The memory bank as the choice for `round` left it."""
+        return self._trusted(round).get("memory")
+
+
+class _Clock:
+    """Seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._mark = time.perf_counter()
+
+    def stop(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.seconds[phase] = now - self._mark
+        self._mark = now
+
+
+def _class_counts(labels: Labels, classes: int) -> list[int]:
+    counts = Counter(labels.of_row.values())
+    return [counts[number] for number in range(classes)]

@@ -1,0 +1,132 @@
+"""What we write we read: import(export(x)) == x, whole files only, and no formulas for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import os
+import resource
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actune.core.pool import Pool, pool_of
+from actune.data.export import write_table
+from actune.data.formats import read_pool, read_table
+from actune.errors import DataError, StorageError
+
+SIGNS = "=+-@'\"\t\r\n,;\\ "
+CHARACTERS = st.one_of(st.sampled_from(SIGNS), st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+CELLS = st.text(CHARACTERS, max_size=12)
+LABELS = st.sampled_from(["", "-1", "=sum", "it's", "'=x", "ä, b", 'c"d'])
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> Pool:
+    rows = draw(st.lists(st.tuples(CELLS.filter(str.strip), LABELS), min_size=1, max_size=6))
+    return pool_of([text for text, _ in rows], [label for _, label in rows])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("raw", [False, True])
+def test_pools_survive(tmp_path: Path, suffix: str, raw: bool) -> None:
+    @settings(max_examples=40, deadline=None)
+    @given(pools())
+    def law(pool: Pool) -> None:
+        labels = [pool.classes[label] if label >= 0 else None for label in pool.labels]
+        rows = zip(pool.texts, pool.ids, labels, strict=True)
+        write_table(tmp_path / f"pool{suffix}", ["text", "id", "label"], rows, raw=raw)
+        assert read_pool(tmp_path / f"pool{suffix}") == pool
+
+    law()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_tables_survive(tmp_path: Path, suffix: str) -> None:
+    @settings(max_examples=40, deadline=None)
+    @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6), st.booleans())
+    def law(rows: list[tuple[str, str]], raw: bool) -> None:
+        write_table(tmp_path / f"t{suffix}", ["first", "second"], rows, raw=raw)
+        table = read_table(tmp_path / f"t{suffix}")
+        assert table.cells == {"first": [row[0] for row in rows], "second": [row[1] for row in rows]}
+
+    law()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6))
+def test_no_cell_runs_in_a_spreadsheet(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]) -> None:
+    path = tmp_path_factory.getbasetemp() / "safe.csv"
+    write_table(path, ["first", "second"], rows)
+    with path.open(encoding="utf-8", newline="") as handle:
+        cells = [cell for row in csv.reader(handle) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+@pytest.mark.parametrize("sign", list("=+-@\t\r"))
+def test_each_sign_is_escaped(tmp_path: Path, sign: str) -> None:
+    write_table(tmp_path / "t.tsv", ["text"], [[f"{sign}x"]])
+    with (tmp_path / "t.tsv").open(newline="") as handle:
+        assert list(csv.reader(handle, delimiter="\t"))[1] == [f"'{sign}x", '["text"]']
+
+
+def test_the_marker_is_there_only_when_needed(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    write_table(path, ["text", "score"], [["plain", -0.5], ["'tis", None]])
+    assert path.read_text() == "text,score\nplain,-0.5\n'tis,\n"
+    write_table(path, ["text"], [["=1+1"], ["'=1+1"], ["plain"]])
+    assert path.read_text().splitlines()[:2] == ["text,actune_escaped", '\'=1+1,"[""text""]"']
+    assert read_table(path).cells == {"text": ["=1+1", "'=1+1", "plain"]}
+
+
+def test_an_edited_cell_keeps_its_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('actune_escaped,text\n"[""text"", ""gone""]",edited\n,\'=x\n')
+    assert read_table(path).cells == {"text": ["edited", "'=x"]}
+
+
+def test_numbers_and_empty_cells_in_json_lines(tmp_path: Path) -> None:
+    write_table(tmp_path / "t.jsonl", ["a", "b"], [[1, None], [0.5, float("nan")]])
+    assert (tmp_path / "t.jsonl").read_text() == '{"a": 1, "b": null}\n{"a": 0.5, "b": null}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "cells", "expected"),
+    [
+        ("t.xlsx", "text", ["a"], "suffix must be one of .csv, .tsv, .jsonl, .parquet"),
+        ("t.csv", "=text", ["a"], "may run the column name '=text'"),
+        ("t.csv", "text", ["\ud800"], "half a character"),
+        ("t.jsonl", "text", ["\ud800"], "half a character"),
+        ("t.parquet", "text", ["a", 1], "cells of several kinds"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path: Path, name: str, column: str, cells: list[object], expected: str) -> None:
+    with pytest.raises(DataError) as error:
+        write_table(tmp_path / name, [column], [[cell] for cell in cells])
+    assert expected in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"t{suffix}"
+    write_table(path, ["text"], [["old"]])
+    before = path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))  # the system refuses to write more, as a full disk
+    try:
+        with pytest.raises(StorageError, match="free some space"):
+            write_table(path, ["text"], [[os.urandom(50).hex()] for _ in range(5_000)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match=r"No such file or directory.*choose another folder"):
+        write_table(tmp_path / "no" / "t.csv", ["text"], [["a"]])
+    (tmp_path / "t.csv").mkdir()
+    with pytest.raises(StorageError, match="Is a directory"):
+        write_table(tmp_path / "t.csv", ["text"], [["a"]])

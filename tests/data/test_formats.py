@@ -1,0 +1,116 @@
+"""Pools from files: which columns are used, and each bad cell by its line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from actune.core.pool import UNKNOWN
+from actune.data.formats import read_pool
+from actune.errors import DataError
+
+
+def write(path: Path, content: str) -> Path:
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def lines(path: Path, *cells: object) -> Path:
+    return write(path, "".join(json.dumps({"text": cell}) + "\n" for cell in cells))
+
+
+def test_default_columns(tmp_path: Path) -> None:
+    pool = read_pool(write(tmp_path / "t.csv", "id, label ,text\nx,b,one\ny,,two\nz, a , three\n"))
+    assert pool.texts == ("one", "two", " three")
+    assert pool.ids == ("x", "y", "z")
+    assert pool.classes == ("a", "b")
+    assert pool.labels == (1, UNKNOWN, 0)
+
+
+def test_without_labels_and_ids(tmp_path: Path) -> None:
+    pool = read_pool(write(tmp_path / "t.csv", "text\none\ntwo\n"))
+    assert (pool.ids, pool.labels, pool.classes) == (("0", "1"), (UNKNOWN, UNKNOWN), ())
+
+
+def test_named_columns_and_classes(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "text,body,topic,key\nx,one,b,7\nx,two,,8\n")
+    pool = read_pool(path, text="body", label="topic", id="key", classes=["b", "a"])
+    assert (pool.texts, pool.ids, pool.labels, pool.classes) == (("one", "two"), ("7", "8"), (0, -1), ("b", "a"))
+
+
+def test_labels_of_other_kinds(tmp_path: Path) -> None:
+    cells = [3, None, float("nan"), True, 2.0, "", "NaN", "none"]
+    path = tmp_path / "t.jsonl"
+    write(path, "".join(json.dumps({"text": f"t{row}", "label": cell}) + "\n" for row, cell in enumerate(cells)))
+    pool = read_pool(path)
+    assert [pool.classes[label] if label >= 0 else None for label in pool.labels] == [
+        *("3", None, None, "True"),
+        *("2", None, None, "none"),
+    ]
+    pyarrow.parquet.write_table(pa.table({"text": ["a", "b"], "label": pa.array([1, None])}), tmp_path / "t.parquet")
+    assert read_pool(tmp_path / "t.parquet").labels == (0, UNKNOWN)
+
+
+def test_repeated_texts_are_kept_and_noted(tmp_path: Path) -> None:
+    pool = read_pool(lines(tmp_path / "t.jsonl", "a", "b", "a", "b", "b", "c"))
+    assert len(pool) == 6
+    assert pool.notes == ("2 texts occur more than once (5 rows)",)
+    assert read_pool(lines(tmp_path / "t.jsonl", "a", "b")).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "expected"),
+    [
+        ("txt,label\na,1\n", {}, "no column 'text', name one with --text: did you mean 'txt'? known: label, txt"),
+        ("text\na\n", {"text": "body"}, "no column 'body'"),
+        ("text\na\n", {"label": "label"}, "no column 'label', name one with --label"),
+        ("text\na\n", {"id": "id"}, "no column 'id', name one with --id"),
+        ("text,label\na,1\n,1\nb,2\n  ,2\n", {}, "column 'text' in {path} has no text in lines 3, 5: fill or remove"),
+        ("text,label\n" + " ,1\n" * 8, {}, "lines 2, 3, 4, 5, 6 and 3 more"),
+        ("id,text\n1,a\n1,b\n", {}, "{path}: the id '1' occurs more than once"),
+        ("id,text\n1,a\n,b\n", {}, "has no id in line 3"),
+        ("text,label\na,x\n", {"classes": ["y", "z"]}, "{path}: unknown label 'x'"),
+        ("text,label\na,x\nb,\n", {"require_labels": True}, "has no label in line 3"),
+        ("text\na\n", {"require_labels": True}, "has no label in line 2"),
+    ],
+)
+def test_bad_tables(tmp_path: Path, content: str, options: dict[str, object], expected: str) -> None:
+    path = write(tmp_path / "t.csv", content)
+    with pytest.raises(DataError) as error:
+        read_pool(path, **options)  # type: ignore[arg-type]
+    assert expected.format(path=path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (None, "has no text in line 2"),
+        (12, "something other than text (line 2, the first is 12)"),
+        (["a", "b"], "something other than text (line 2, the first is ['a', 'b'])"),
+        ("x" + "\0", "NUL or broken characters (line 2)"),
+        ("\ud800", "NUL or broken characters (line 2)"),
+    ],
+)
+def test_bad_cells(tmp_path: Path, cell: object, expected: str) -> None:
+    with pytest.raises(DataError) as error:
+        read_pool(lines(tmp_path / "t.jsonl", "fine", cell))
+    assert expected in str(error.value)
+
+
+def test_several_labels_in_a_cell(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", '{"text": "a", "label": ["x", "y"]}\n')
+    with pytest.raises(DataError, match="must hold one label a row"):
+        read_pool(path)
+
+
+def test_import_is_light() -> None:
+    code = (
+        "import sys, actune.data.formats as f; print([m for m in ('pandas', 'torch', 'pyarrow') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

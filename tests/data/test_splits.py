@@ -1,0 +1,152 @@
+"""Tasks from a user's own files: given splits, held-out splits, plans and folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from actune.core.pool import UNKNOWN, Pool
+from actune.core.settings import own_settings
+from actune.core.streams import Streams
+from actune.core.task import Plan
+from actune.data.folders import make_task_from_folder
+from actune.data.splits import Reading, make_task, own_plan
+from actune.errors import DataError
+
+WHOLE = Reading(hold_out_dev=0, hold_out_test=0)
+
+
+def write(path: Path, labels: list[str | None], word: str = "text") -> Path:
+    records = [{"text": f"{word} {row}", "label": label} for row, label in enumerate(labels)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def names(pool: Pool) -> list[str | None]:
+    return [None if label == UNKNOWN else pool.classes[label] for label in pool.labels]
+
+
+def test_files(tmp_path: Path) -> None:
+    train = write(tmp_path / "a.jsonl", ["x", None, "z"])
+    dev, test = write(tmp_path / "b.jsonl", ["y"], "dev"), write(tmp_path / "c.jsonl", ["x", "w"], "test")
+    task = make_task("mine", train, dev, test)
+    assert task.dev is not None and task.test is not None
+    assert task.pool.classes == task.dev.classes == task.test.classes == ("w", "x", "y", "z")
+    assert (names(task.pool), names(task.dev), names(task.test)) == (["x", None, "z"], ["y"], ["x", "w"])
+    assert task.settings == own_settings(3, 4)
+    assert not task.bundled
+
+
+def test_a_column_splits(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("text,label,fold\na,x,train\nb,y,VAL\nc,y,test\nd,,train\ne,x,validation\nf,x,train\na,x,test\n")
+    task = make_task("mine", path, reading=Reading(split="fold"))
+    assert task.dev is not None and task.test is not None
+    assert (task.pool.texts, task.dev.texts, task.test.texts) == (("a", "d", "f"), ("b", "e"), ("c", "a"))
+    assert task.pool.ids == ("0", "3", "5")
+    assert task.notes == ("1 different texts of test are in the pool too: its scores may flatter",)
+
+
+def test_held_out_rows_are_labelled_and_apart(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", ["x", None, "y", "x", None] * 20)
+    task = make_task("mine", path, seed=3)
+    assert task.dev is not None and task.test is not None
+    assert (len(task.pool), len(task.dev), len(task.test)) == (82, 6, 12)
+    assert None not in names(task.dev) + names(task.test)
+    assert {*task.pool.ids, *task.dev.ids, *task.test.ids} == {str(row) for row in range(100)}
+    labelled = [row for row in range(100) if row % 5 not in (1, 4)]
+    drawn = [labelled[place] for place in Streams(3).rng("split").permutation(60)[:12]]
+    assert task.test.ids == tuple(str(row) for row in sorted(drawn))
+    assert make_task("mine", path, seed=3) == task
+    assert make_task("mine", path, seed=4).test != task.test
+
+
+def test_numbers_of_rows_may_be_held_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", ["x", "y"] * 20)
+    task = make_task("mine", path, reading=Reading(hold_out_dev=7, hold_out_test=0))
+    assert task.dev is not None and task.test is None
+    assert len(task.dev) == 7
+
+
+def test_labelling_starts_without_labels(tmp_path: Path) -> None:
+    task = make_task("mine", write(tmp_path / "t.jsonl", [None] * 9), reading=Reading(classes=("b", "a")))
+    assert (task.dev, task.test, task.pool.classes) == (None, None, ("b", "a"))
+
+
+def test_dev_is_cut(tmp_path: Path) -> None:
+    train, dev = write(tmp_path / "a.jsonl", ["x", "y"]), write(tmp_path / "b.jsonl", ["x", "y"] * 600, "dev")
+    task = make_task("mine", train, dev, reading=WHOLE, seed=1)
+    other = make_task("mine", train, dev, reading=WHOLE, seed=2)
+    assert task.dev is not None and other.dev is not None
+    assert len(task.dev) == 1000
+    assert task.dev.ids != other.dev.ids
+    assert task.notes == ("dev is 1,000 of 1,200 rows, by seed",)
+
+
+@pytest.mark.parametrize(
+    ("labels", "reading", "expected"),
+    [
+        (["x", "x", None], WHOLE, "only the class 'x': a classifier needs at least two classes"),
+        ([None, None], WHOLE, "no labels at all"),
+        (["x", "y"], Reading(classes=("x", "y", "y")), "the class 'y' is named twice"),
+        (["x", "y"], Reading(classes=tuple("xyz"), hold_out_dev=1), "2 labelled rows are fewer than the 3 classes"),
+        (["x", "y"], Reading(hold_out_dev=2), "2 of 2 labelled rows cannot be held out"),
+        (["x", "y"], Reading(hold_out_test=-1), "-1 rows cannot be held out for test"),
+        (["x", "y"], Reading(split="fold"), "no column 'fold', name one with --split"),
+        (["x", "y"], Reading(split="label"), "must say train, dev or test, not 'x', in lines 1, 2"),
+        (["dev", "test"], Reading(split="label"), "names no train row"),
+    ],
+)
+def test_bad_tasks(tmp_path: Path, labels: list[str | None], reading: Reading, expected: str) -> None:
+    with pytest.raises(DataError) as error:
+        make_task("mine", write(tmp_path / "t.jsonl", labels), reading=reading)
+    assert expected in str(error.value)
+
+
+def test_dev_and_test_need_labels(tmp_path: Path) -> None:
+    train, dev = write(tmp_path / "a.jsonl", ["x", "y"]), write(tmp_path / "b.jsonl", ["x", None], "dev")
+    with pytest.raises(DataError, match=r"b\.jsonl has no label in line 2"):
+        make_task("mine", train, dev)
+    path = tmp_path / "t.csv"
+    path.write_text("text,label,fold\na,x,train\nb,y,train\nc,,test\n")
+    with pytest.raises(DataError, match="has no label in line 4: dev and test rows need one"):
+        make_task("mine", path, reading=Reading(split="fold"))
+
+
+def test_plans_fit_the_pool() -> None:
+    assert own_plan(60_000, 2) == Plan(100, 100, 10)
+    assert own_plan(2_000, 4) == Plan(40, 40, 10)
+    assert own_plan(100, 10) == Plan(20, 20, 5)
+    assert own_plan(3, 10) == Plan(3, 3, 1)
+
+
+def test_a_folder_with_numbers_for_names(tmp_path: Path) -> None:
+    write(tmp_path / "train.jsonl", ["1", "0", None])
+    write(tmp_path / "val.jsonl", ["2"], "dev")
+    (tmp_path / "labels.json").write_text('["zero", "one", "two"]')
+    task = make_task_from_folder(tmp_path, WHOLE)
+    assert task.name == tmp_path.name
+    assert task.dev is not None and task.test is None
+    assert task.pool.classes == ("zero", "one", "two")
+    assert (names(task.pool), names(task.dev)) == (["one", "zero", None], ["two"])
+
+
+@pytest.mark.parametrize(
+    ("files", "reading", "expected"),
+    [
+        ({"dev.csv": "text\na\n"}, WHOLE, "holds no train file"),
+        ({"train.csv": "", "train.jsonl": ""}, WHOLE, "holds train.csv and train.jsonl: keep one train file"),
+        ({"train.csv": "text,label\na,3\nb,0\n", "labels.json": '["x", "y"]'}, WHOLE, "the label '3' is neither"),
+        ({"train.csv": "text,label\na,x\n", "labels.json": '{"x": 0}'}, WHOLE, "is not a list of class names"),
+        ({"train.csv": "text,label\na,x\n", "labels.json": "{"}, WHOLE, "is not a list of class names"),
+        ({"train.csv": "text,label\na,x\n"}, Reading(split="fold"), "split by its files"),
+    ],
+)
+def test_bad_folders(tmp_path: Path, files: dict[str, str], reading: Reading, expected: str) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    with pytest.raises(DataError) as error:
+        make_task_from_folder(tmp_path, reading)
+    assert expected in str(error.value)

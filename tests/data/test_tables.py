@@ -1,0 +1,133 @@
+"""Each format gives the same table, and each broken file one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from actune.data.tables import read_table
+from actune.errors import DataError
+
+RECORDS = [{"text": "one", "label": "a"}, {"text": 'two, "2"\nlines', "label": "b"}, {"text": "dré", "label": "a"}]
+CELLS = {name: [record[name] for record in RECORDS] for name in ("text", "label")}
+LINES = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in RECORDS)
+COMMAS = 'text,label\none,a\n"two, ""2""\nlines",b\ndré,a\n'
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def zst(content: str) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content.encode())
+    return bytes(sink.getvalue())
+
+
+def sentence(path: Path) -> str:
+    with pytest.raises(DataError) as error:
+        read_table(path)
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "numbers"),
+    [
+        ("t.csv", COMMAS, [2, 3, 5]),
+        ("t.CSV", "\ufeff" + COMMAS.replace("\n", "\r\n"), [2, 3, 5]),
+        ("t.csv.gz", gzip.compress(COMMAS.encode()), [2, 3, 5]),
+        ("t.tsv", 'text\tlabel\none\ta\n\n"two, ""2""\nlines"\tb\ndré\ta\n', [2, 4, 6]),
+        ("t.jsonl", "\n" + LINES, [2, 3, 4]),
+        ("t.jsonl.gz", gzip.compress(LINES.encode()), [1, 2, 3]),
+        ("t.jsonl.zst", zst(LINES), [1, 2, 3]),
+        ("t.json", json.dumps(RECORDS), [1, 2, 3]),
+    ],
+)
+def test_formats_agree(tmp_path: Path, name: str, content: str | bytes, numbers: list[int]) -> None:
+    table = read_table(write(tmp_path / name, content))
+    cells = {column: [str(cell).replace("\r\n", "\n") for cell in cells] for column, cells in table.cells.items()}
+    assert cells == CELLS
+    assert list(table.numbers) == numbers
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pa.table(CELLS), tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert table.cells == CELLS
+    assert table.where([0, 2]) == "rows 1, 3"
+
+
+def test_json_lines_may_lack_keys_and_hold_other_line_ends(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "t.jsonl", '{"text": "a\u2028b"}\r\n{"text": "c", "label": 3}\n'))
+    assert table.cells == {"text": ["a\u2028b", "c"], "label": [None, 3]}
+
+
+def test_long_cells_are_read(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "t.csv", "text\n" + "x" * 1_000_000 + "\n"))
+    assert len(str(table.cells["text"][0])) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("t.csv", "", "is empty"),
+        ("t.csv", "\ufeff\n", "is empty"),
+        ("t.csv", "text,label\n", "has no rows"),
+        ("t.json", "[]", "has no rows"),
+        ("t.txt", "text", "use one of .csv, .tsv, .jsonl, .json (also with .gz or .zst) or .parquet"),
+        ("t.parquet.gz", "", "has a suffix that is not known"),
+        ("t.csv", "text,label\na,1\nb,1,2\n", "line 3 has 3 cells instead of 2"),
+        ("t.csv", 'text,label\n"a\nb",1\nc\n', "line 4 has 1 cell instead of 2"),
+        ("t.csv", 'text,label\na,1\n"b,1\nc,1\n', "line 3 has a broken quote"),
+        ("t.csv", 'text,label\n"b" c,1\n', "line 2 has a broken quote"),
+        ("t.csv", "text,text\na,b\n", "more than one column 'text'"),
+        ("t.csv", "text,actune_escaped\na,what\n", "line 2 has a broken mark"),
+        ("t.csv", "text,actune_escaped\na,5\n", "line 2 has a broken mark"),
+        ("t.csv", "text\na\nb\0c\n", "NUL character at byte 8, line 3"),
+        ("t.csv", "text\ncaf\xe9\n".encode("latin-1"), "not UTF-8 text (byte 0xe9 at position 8, line 2): save it"),
+        ("t.csv", "text\na\n".encode("utf-16"), "UTF-16 text: save it as UTF-8"),
+        ("t.jsonl", '{"text": "a"}\n{"text": \n', "line 2 is not JSON"),
+        ("t.jsonl", '{"text": "a"}\n\n["b"]\n', "line 3 is not a JSON object"),
+        ("t.jsonl", "[" * 100_000, "line 1 is not JSON"),
+        ("t.json", "{", "is not JSON"),
+        ("t.json", '{"text": "a"}', "is not a list of objects"),
+        ("t.jsonl.gz", "plain", "cannot read"),
+        ("t.jsonl.gz", gzip.compress(LINES.encode())[:-9], "cannot read"),
+        ("t.jsonl.zst", zst(LINES)[:-3], "Truncated compressed stream"),
+        ("t.parquet", "plain", "as Parquet"),
+    ],
+)
+def test_broken_files(tmp_path: Path, name: str, content: str | bytes, expected: str) -> None:
+    path = write(tmp_path / name, content)
+    message = sentence(path)
+    assert expected in message
+    assert str(path) in message
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    assert "there is no file" in sentence(tmp_path / "t.csv")
+    assert "is a folder" in sentence(tmp_path)
+
+
+def test_a_missing_column_names_the_nearest(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "t.csv", "Text,label\na,1\n"))
+    with pytest.raises(DataError, match=r"no column 'text', name one with --text: did you mean 'Text'.*Text, label"):
+        table.column("text", "--text")
+    table = read_table(write(tmp_path / "t.csv", "text;label\na;1\n"))
+    with pytest.raises(DataError, match="split by ';': use commas"):
+        table.column("text", "--text")
+
+
+def test_many_lines_are_counted(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "t.csv", "text\n" + "a\n" * 20))
+    assert table.where([3]) == "line 5"
+    assert table.where(range(12)) == "lines 2, 3, 4, 5, 6 and 7 more"

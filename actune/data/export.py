@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,18 +20,37 @@ Rows = Sequence[Sequence[object]]
 
 def write_table(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]], raw: bool = False) -> None:
     """Writes rows to a file; the suffix decides how. `raw` leaves CSV cells as they are, for machines."""
-    path = Path(path)
-    if path.suffix.lower() not in _WRITERS:
-        raise DataError(f"cannot write {path}: its suffix must be one of {', '.join(_WRITERS)}")
+    path = check_target(path)
     rows = list(rows)
+    mark = b""
     if not raw and path.suffix.lower() in (".csv", ".tsv"):
         if risky := [name for name in columns if name.startswith(RISKY)]:
             raise DataError(f"a spreadsheet may run the column name {risky[0]!r}: rename it, or export with --raw")
         columns, rows = escape(columns, rows)
+        mark = b"" if _ascii(columns, rows) else BOM_UTF8  # without it Excel takes UTF-8 for an old code page
+
+    def write(handle: BinaryIO) -> None:
+        handle.write(mark)
+        _WRITERS[path.suffix.lower()](handle, columns, rows)
+
     try:
-        _write_whole(path, lambda handle: _WRITERS[path.suffix.lower()](handle, columns, rows))
+        _write_whole(path, write)
     except UnicodeEncodeError as error:
         raise DataError(f"cannot write {path}: a cell holds half a character ({error.reason}), remove it") from None
+
+
+def check_target(path: str | Path) -> Path:
+    """The path of a file that can be written, or a sentence; to be called before long work whose end is a file."""
+    path = Path(path)
+    if path.suffix.lower() not in _WRITERS:
+        raise DataError(f"cannot write {path}: its suffix must be one of {', '.join(_WRITERS)}")
+    if not path.parent.is_dir():
+        raise StorageError(f"cannot write {path} (there is no folder {path.parent}): choose another folder")
+    return path
+
+
+def _ascii(columns: Sequence[str], rows: Rows) -> bool:
+    return all(cell.isascii() for row in (columns, *rows) for cell in row if isinstance(cell, str))
 
 
 def _write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:

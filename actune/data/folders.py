@@ -9,7 +9,7 @@ from pathlib import Path
 from actune.core.pool import Pool
 from actune.core.task import Task
 from actune.data.splits import SPLITS, USUAL, Reading, read_part, task_of
-from actune.data.tables import kind_of
+from actune.data.tables import has_known_suffix
 from actune.errors import DataError
 
 
@@ -31,18 +31,13 @@ def make_task_from_folder(folder: str | Path, reading: Reading = USUAL, seed: in
 
 def _only_file(folder: Path, part: str) -> Path | None:
     found = sorted(
-        path for path in folder.iterdir() if SPLITS.get(path.name.split(".")[0].lower()) == part and _readable(path)
+        path
+        for path in folder.iterdir()
+        if SPLITS.get(path.name.split(".")[0].lower()) == part and has_known_suffix(path)
     )
     if len(found) > 1:
         raise DataError(f"{folder} holds {found[0].name} and {found[1].name}: keep one {part} file")
     return found[0] if found else None
-
-
-def _readable(path: Path) -> bool:
-    try:
-        return bool(kind_of(path))
-    except DataError:
-        return False
 
 
 def _listed(path: Path) -> list[str]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 
 from actune.core.pool import Pool, pool_of
 from actune.data.tables import Table, read_table
 from actune.errors import DataError
 
-__all__ = ["Table", "pool_from", "read_pool", "read_table"]
+__all__ = ["Table", "names_in", "pool_from", "read_more", "read_pool", "read_table", "read_texts"]
+
+EXPORTED = {"source", "round", "confidence"}  # columns by which our own export is known
 
 
 def read_pool(
@@ -36,14 +40,40 @@ def pool_from(
     """A pool from the columns of a table; an empty label is an unknown one."""
     name = text or "text"
     texts = _texts(table, name, table.column(name, "--text"))
-    labels = _names(table, label or "label", table.column(label, "--label") if label else table.cells.get("label"))
+    labels = names_in(table, label or "label", table.column(label, "--label") if label else table.cells.get("label"))
+    pseudo = [] if label else _pseudo(table)
+    for row in pseudo:
+        labels[row] = None
+    notes = [f"{len(pseudo):,} pseudo-labels of an export are not taken for labels"] if pseudo else []
     if require_labels and (bare := [row for row, given in enumerate(labels) if given is None]):
         raise DataError(f"{table.source} has no label in {table.where(bare)}: label or remove these rows")
     ids = _ids(table, id or "id", table.column(id, "--id") if id else table.cells.get("id"))
     try:
-        return pool_of(texts, labels, ids, classes, repeats(texts))
+        return pool_of(texts, labels, ids, classes, [*notes, *repeats(texts)])
     except DataError as error:
         raise DataError(f"{table.source}: {error}") from None
+
+
+def read_texts(path: str | Path, text: str | None = None, id: str | None = None) -> Pool:
+    """A pool whose labels do not matter, such as texts to predict."""
+    table = read_table(path)
+    return pool_from(
+        replace(table, cells={name: cells for name, cells in table.cells.items() if name != "label"}), text, id=id
+    )
+
+
+def read_more(
+    path: str | Path, pool: Pool, text: str | None = None, label: str | None = None, id: str | None = None
+) -> Pool:
+    """More texts for a pool, with its classes; where the file has no ids, numbers that are still free there."""
+    table = read_table(path)
+    more = pool_from(table, text, label, id, pool.classes)
+    if known := len({*more.texts} & {*pool.texts}):
+        more = replace(more, notes=(*more.notes, f"{known:,} of the new texts are in the pool already"))
+    if id or "id" in table.cells:
+        return more
+    free = (number for number in map(str, count(len(pool))) if number not in pool.row_of)
+    return replace(more, ids=tuple(islice(free, len(more))))
 
 
 def repeats(texts: Sequence[str]) -> list[str]:
@@ -65,7 +95,8 @@ def _texts(table: Table, name: str, cells: Sequence[object]) -> list[str]:
     return texts
 
 
-def _names(table: Table, name: str, cells: Sequence[object] | None) -> list[str | None]:
+def names_in(table: Table, name: str, cells: Sequence[object] | None) -> list[str | None]:
+    """The cells of a column as words, None where there is nothing."""
     if cells is None:
         return [None] * len(table)
     if several := [row for row, cell in enumerate(cells) if isinstance(cell, (list, tuple, dict))]:
@@ -74,6 +105,12 @@ def _names(table: Table, name: str, cells: Sequence[object] | None) -> list[str 
     names = [None if _missing(cell) or cell in ("nan", "NaN") else _word(cell) for cell in cells]
     _check(table, name, names)
     return names
+
+
+def _pseudo(table: Table) -> list[int]:
+    if not table.cells.keys() >= EXPORTED:
+        return []
+    return [row for row, source in enumerate(table.cells["source"]) if source == "pseudo"]
 
 
 def _ids(table: Table, name: str, cells: Sequence[object] | None) -> list[str] | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 from actune.core.pool import Pool
+from actune.core.task import Task
 from actune.data.formats import pool_from
+from actune.data.splits import SPLITS, Reading, task_of
 from actune.data.tables import Table
 from actune.errors import DataError
+
+Answer = TypeVar("Answer")
 
 
 def has_hub() -> bool:
@@ -36,15 +40,39 @@ def read_hub(
     return pool_from(Table(f"{id} ({split})", cells, range(1, len(data) + 1), "row"), text, label, classes=classes)
 
 
+def make_task_from_hub(data: str, reading: Reading, seed: int = 0) -> Task:
+    """A task from `owner/name` or `owner/name:config`; a dev or test part whose labels are hidden is left out."""
+    id, _, config = data.partition(":")
+    parts: dict[str, Pool] = {}
+    for split in _splits(id, config or None):
+        part = SPLITS.get(split)
+        if part is None or part in parts:
+            continue
+        pool = read_hub(id, split, reading.text or "text", reading.label or "label", config or None, reading.classes)
+        if part == "train" or len(pool.known_rows()) == len(pool):
+            parts[part] = pool
+    if "train" not in parts:
+        raise DataError(f"{id!r} on the hub has no split 'train': download it and name a file")
+    return task_of(data, parts, reading, seed)
+
+
+def _splits(id: str, config: str | None) -> list[str]:
+    return _asked(id, "the splits", lambda datasets: list(datasets.get_dataset_split_names(id, config)))
+
+
 def _load(id: str, split: str, config: str | None) -> Any:
+    return _asked(id, f"split {split!r}", lambda datasets: datasets.load_dataset(id, config, split=split))
+
+
+def _asked(id: str, what: str, ask: Callable[[Any], Answer]) -> Answer:
     if not has_hub():
         raise DataError(f"reading {id!r} from the hub needs the package 'datasets': pip install 'actune[hub]'")
     import datasets
 
     try:
-        return datasets.load_dataset(id, config, split=split)
+        return ask(datasets)
     except Exception as error:  # the package raises dozens of kinds for no network, no such name, no such split
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise DataError(
-            f"cannot read split {split!r} of {id!r} from the hub ({reason}): check the name and the network"
+            f"cannot read {what} of {id!r} from the hub ({reason}): check the name and the network"
         ) from None

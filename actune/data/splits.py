@@ -70,6 +70,17 @@ def task_of(name: str, parts: dict[str, Pool], reading: Reading, seed: int) -> T
     return Task(name, pool, dev, test, settings, own_plan(len(pool), len(classes)), notes=tuple(notes))
 
 
+def labelled_only(task: Task) -> Task:
+    """The task without pool rows whose label nobody knows: a simulation needs answers."""
+    known = task.pool.known_rows()
+    if not (bare := len(task.pool) - len(known)):
+        return task
+    pool, classes = _part(task.pool, known), len(task.pool.classes)
+    note = f"{bare:,} of {len(task.pool):,} texts have no label and are left out: a simulation needs known answers"
+    settings, plan = own_settings(len(pool), classes), own_plan(len(pool), classes)
+    return replace(task, pool=pool, settings=settings, plan=plan, notes=(*task.notes, note))
+
+
 def own_plan(pool: int, classes: int) -> Plan:
     """A plan for a user's own data: near two percent of the pool a round, and never more than there is."""
     batch = max(1, min(100, max(2 * classes, round(0.02 * pool)), pool))
@@ -130,7 +141,7 @@ def _classes(parts: dict[str, Pool], reading: Reading) -> tuple[str, ...]:
     found = sorted({name for pool in parts.values() for name in pool.classes})
     classes = reading.classes or tuple(found)
     if not classes:
-        raise DataError("there are no labels at all: name the label column with --label, or the classes with --classes")
+        raise DataError("there are no labels at all: name the label column with --label, or the classes with --labels")
     if twice := [name for name in classes if classes.count(name) > 1]:
         raise DataError(f"the class {twice[0]!r} is named twice: name each class once")
     if len(classes) < 2:

@@ -8,6 +8,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,9 +40,6 @@ class Table:
         """The cells of a column, or a sentence that lists the columns there are."""
         if name in self.cells:
             return self.cells[name]
-        only = next(iter(self.cells), "")
-        if len(self.cells) == 1 and (sign := next((sign for sign in ";\t|" if sign in only), "")):
-            raise DataError(f"{self.source} has no column {name!r}, its header looks split by {sign!r}: use commas")
         raise DataError(
             f"{self.source} has no column {name!r}, name one with {option}: {nearest(name, map(str, self.cells))}"
         )
@@ -70,6 +68,14 @@ def kind_of(path: Path) -> str:
     raise DataError(
         f"{path} has a suffix that is not known: use one of {', '.join(_READERS)} (also with .gz or .zst) or .parquet"
     )
+
+
+def has_known_suffix(path: Path) -> bool:
+    """Whether a name looks like a file that can be read."""
+    try:
+        return bool(kind_of(path))
+    except DataError:
+        return False
 
 
 def _bytes(path: Path) -> bytes:
@@ -104,8 +110,9 @@ def _opened(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _csv(data: bytes, source: str, delimiter: str = ",") -> Table:
+def _csv(data: bytes, source: str, delimiter: str | None = None) -> Table:
     csv.field_size_limit(2**31 - 1)  # a text of a megabyte is a text
+    delimiter = delimiter or _delimiter(data)
     # strict: a quote that is never closed would otherwise swallow the rest of the file without a word
     reader = csv.reader(_lines(data), delimiter=delimiter, strict=True)
     header: list[str] | None = None
@@ -129,6 +136,15 @@ def _csv(data: bytes, source: str, delimiter: str = ",") -> Table:
     if (broken := unescape(cells)) is not None:
         raise DataError(f"{source} line {numbers[broken]} has a broken mark of escaped cells: export the file again")
     return Table(source, cells, numbers)
+
+
+def _delimiter(data: bytes) -> str:
+    """A comma, or what splits a header that has no comma: spreadsheets write semicolons where commas are decimal."""
+    with suppress(csv.Error):
+        header = next((row for row in csv.reader(_lines(data)) if row), [])
+        if len(header) == 1:
+            return next((sign for sign in ";\t|" if sign in header[0]), ",")
+    return ","
 
 
 def _header(row: list[str], source: str) -> list[str]:

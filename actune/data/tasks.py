@@ -14,9 +14,9 @@ from actune.core.pool import Pool, pool_of
 from actune.core.settings import Settings
 from actune.core.task import Plan, Task
 from actune.data.folders import make_task_from_folder
-from actune.data.hub import has_hub, read_hub
+from actune.data.hub import has_hub, make_task_from_hub, read_hub
 from actune.data.splits import MOST_DEV, USUAL, Reading, cut_dev, draw, make_task
-from actune.data.tables import Table, read_table
+from actune.data.tables import Table, has_known_suffix, read_table
 from actune.errors import DataError, nearest
 
 PACKAGE = Path(__file__).parent
@@ -60,7 +60,7 @@ def resolve(
     data_dir: str | Path | None = None,
     seed: int = 0,
 ) -> Task:
-    """The task that a user means: the name of a data set, a file, or a folder with a train file."""
+    """The task that a user means: the name of a data set, a file, a folder with a train file, or a hub's owner/name."""
     path = Path(data)
     if (dev or test) and (str(data) in cards() or path.is_dir()):
         raise DataError(f"{data} has its own dev and test: name one train file beside {dev or test}")
@@ -70,9 +70,22 @@ def resolve(
         if path.resolve().name in cards() and _train_file(path).exists():
             return load_task(path.resolve().name, path.resolve().parent, seed)
         return make_task_from_folder(path, reading, seed)
+    if _on_the_hub(str(data)):
+        if dev or test:
+            raise DataError(f"{data} on the hub has its own dev and test: name one train file beside {dev or test}")
+        return make_task_from_hub(str(data), reading, seed)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return make_task(path.name.split(".")[0], path, dev, test, reading, seed)
     return load_task(str(data), data_dir, seed)
+
+
+def _on_the_hub(data: str) -> bool:
+    """Whether this can only be an id there: `owner/name`, where no file, no folder and no known suffix is meant."""
+    id = data.partition(":")[0]
+    owner, slash, name = id.partition("/")
+    if not slash or not owner.strip(".~") or not name or "/" in name or Path(id).exists() or Path(owner).is_dir():
+        return False
+    return not has_known_suffix(Path(id))
 
 
 def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0) -> Task:

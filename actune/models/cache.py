@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import torch
 
 Vectors = npt.NDArray[np.float32]
+DECIDING = ("safetensors", "json", "txt", "model")  # weights, settings and the tokenizer's files
 
 
 def cache_folder() -> Path:
@@ -26,21 +28,21 @@ def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callabl
     The thread count is part of the name because it decides the last bits, and a resumed run must equal an unbroken one.
     """
     digest = sha256(f"{how} {torch.__version__} {torch.get_num_threads()}".encode())
-    for file in sorted(model.glob("*.safetensors")):
+    for file in sorted(file for suffix in DECIDING for file in model.glob(f"*.{suffix}")):
         with file.open("rb") as stream:
             digest.update(file_digest(stream, "sha256").digest())
     for text in texts:
         digest.update(len(text).to_bytes(8, "big") + text.encode("utf-8", "surrogatepass"))
     folder = cache_folder() / "embeddings"
     file = folder / f"{digest.hexdigest()[:32]}.npy"
-    if file.is_file():
+    with suppress(OSError, ValueError, EOFError):  # a cache that cannot be read or written costs time, never the run
         return np.load(file, allow_pickle=False)  # type: ignore[no-any-return]
     vectors = compute()
-    try:
+    scratch = file.with_suffix(f".{os.getpid()}.tmp.npy")
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # embeddings tell much about the texts
-        scratch = file.with_suffix(f".{os.getpid()}.tmp.npy")
         np.save(scratch, vectors, allow_pickle=False)
-        os.replace(scratch, file)
-    except OSError:
-        pass  # a cache that cannot be written costs time, never the run
+        scratch.replace(file)
+    with suppress(OSError):
+        scratch.unlink()  # of a full disk
     return vectors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,17 @@ from torch import nn
 
 from actune.errors import ModelError
 
+# families whose positions begin behind the padding id, which is 1
+COUNT_FROM_TWO = {
+    "camembert",
+    "longformer",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+}
+
 
 def choose_device(name: str = "auto") -> torch.device:
     """The device called `name`; auto takes a GPU where there is one."""
@@ -18,15 +30,20 @@ def choose_device(name: str = "auto") -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise ModelError("this machine has no CUDA device: use --device cpu")
-    return torch.device(name)
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ModelError(f"this machine has no device {name!r}: use --device cpu") from error
 
 
 def load_tokenizer(folder: Path) -> Any:
     """The fast tokenizer of a model folder."""
-    transformers = _quiet_transformers()
+    # without any of these transformers makes an empty vocabulary, and every word is unknown
+    if not any(file for pattern in ("tokenizer.json", "vocab.*", "*.model") for file in folder.glob(pattern)):
+        raise ModelError(f"{folder} has no tokenizer: it holds no tokenizer.json and no vocabulary")
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
-    except (OSError, ValueError) as error:
+        tokenizer = _quiet_transformers().AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
+    except Exception as error:  # a broken file raises any kind, down to Exception itself
         raise ModelError(f"{folder} has no tokenizer that can be read: {_first_line(error)}") from error
     if not tokenizer.is_fast or tokenizer.pad_token_id is None:
         raise ModelError(f"the tokenizer in {folder} is not a fast tokenizer with a padding token: use another encoder")
@@ -35,36 +52,34 @@ def load_tokenizer(folder: Path) -> Any:
 
 def token_limit(folder: Path, wanted: int) -> int:
     """`wanted` tokens, or as many as the encoder has positions for."""
-    config = json.loads((folder / "config.json").read_text())
+    config = _read_json(folder / "config.json")
     positions = config.get("max_position_embeddings") or wanted
-    offset = 2 if config.get("model_type") in {"roberta", "xlm-roberta", "mpnet", "camembert"} else 0
+    offset = 2 if config.get("model_type") in COUNT_FROM_TWO else 0
     return min(wanted, int(positions) - offset)
 
 
 def load_encoder(folder: Path, device: torch.device) -> nn.Module:
     """The encoder alone, frozen, for embeddings."""
-    model = _load(_quiet_transformers().AutoModel, folder)
-    return model.to(device).eval().requires_grad_(False)
+    return _load(_quiet_transformers().AutoModel, folder).to(device).eval().requires_grad_(False)
 
 
 def load_classifier(folder: Path, classes: int | None, device: torch.device, seed: int = 0) -> nn.Module:
     """The encoder under its family's own classification head; a new head is drawn from `seed`.
 
-    Without `classes` the folder must hold a fine-tuned head already.
+    Without `classes` the folder must hold a fine-tuned head already. A head for other classes is drawn anew.
     """
-    options = {} if classes is None else {"num_labels": classes}
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = _load(_quiet_transformers().AutoModelForSequenceClassification, folder, **options)
-    return model.to(device)
+    kind = _quiet_transformers().AutoModelForSequenceClassification
+    if classes is None:
+        return _load(kind, folder, complete=True).to(device)
+    return _load(kind, folder, seed, num_labels=classes).to(device)
 
 
 def pooling_mode(folder: Path) -> str:
     """How the folder's own authors pool token vectors into one: mean unless 1_Pooling says otherwise."""
     file = folder / "1_Pooling" / "config.json"
-    chosen = json.loads(file.read_text()) if file.is_file() else {}
-    for mode in ("cls", "max"):
-        if chosen.get(f"pooling_mode_{mode}_token") or chosen.get(f"pooling_mode_{mode}_tokens"):
+    chosen = _read_json(file) if file.is_file() else {}
+    for mode, older in (("cls", "pooling_mode_cls_token"), ("max", "pooling_mode_max_tokens")):
+        if chosen.get("pooling_mode") == mode or chosen.get(older):
             return mode
     return "mean"
 
@@ -81,19 +96,37 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, mode: str) -> torch.Tensor:
     return nn.functional.normalize(pooled.float(), dim=1)
 
 
-def _load(kind: Any, folder: Path, **options: Any) -> Any:
-    try:
-        # float32 whatever the file holds: a half-precision optimiser state would stall
-        return kind.from_pretrained(
-            folder, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, **options
+def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **options: Any) -> nn.Module:
+    """What the file lacks is drawn from `seed`: a head or a pooler where the model need not be complete, never more."""
+    options |= {"use_safetensors": True, "trust_remote_code": False, "output_loading_info": True}
+    # float32 whatever the file holds: a half-precision optimiser state would stall
+    options |= {"dtype": torch.float32, "ignore_mismatched_sizes": True}
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would reach into the GPUs' generators too
+        try:
+            model, report = kind.from_pretrained(folder, **options)
+        except Exception as error:  # a broken file raises any kind: safetensors has its own
+            raise ModelError(f"{folder} cannot be loaded as an encoder: {_first_line(error)}") from error
+    drawn = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
+    body = "" if model.base_model is model else f"{model.base_model_prefix}."
+    bad = sorted(key for key in drawn if complete or (key.startswith(body) and "pooler" not in key.split(".")))
+    if bad:
+        raise ModelError(
+            f"the weights in {folder} do not fit its config.json: {len(bad)} are missing, such as {bad[0]}"
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise ModelError(f"{folder} cannot be loaded as an encoder: {_first_line(error)}") from error
+    return model  # type: ignore[no-any-return]
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{file} cannot be read: {_first_line(error)}") from error
+    return found if isinstance(found, dict) else {}
 
 
 def _quiet_transformers() -> Any:
-    import transformers
-
+    transformers: Any = import_module("transformers")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     return transformers

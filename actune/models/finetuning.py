@@ -78,8 +78,6 @@ class FineTuned:
         self.network = network
         self.tokenizer = tokenizer
         self.device = device
-        self._first_token = torch.empty(0)
-        network.base_model.register_forward_hook(self._keep_first_token)  # type: ignore[operator,union-attr]
 
     def read(self, inputs: Tokens, progress: Progress = silent, budget: int | None = None) -> Readout:
         log_proba, embedding = read_tokens(self._forward, inputs, self.device, progress, budget)
@@ -93,14 +91,13 @@ class FineTuned:
         config.problem_type = "single_label_classification"
         self.network.save_pretrained(folder)  # type: ignore[operator]
         self.tokenizer.save_pretrained(folder)
-        (folder / "README.md").write_text(card)
+        (folder / "README.md").write_text(card, encoding="utf-8")
 
     def _forward(self, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-        logits = self.network(**batch).logits
-        return logits.float().log_softmax(1), self._first_token
-
-    def _keep_first_token(self, module: nn.Module, arguments: Any, output: Any) -> None:
-        if not module.training:  # training needs no embedding
-            self._first_token = output[0][:, 0]
-
-
+        first_token: list[torch.Tensor] = []
+        body: Any = self.network.base_model
+        # for this pass alone: a hook that stays would tie network and classifier together and keep both in memory
+        hook = body.register_forward_hook(lambda _, __, output: first_token.append(output[0][:, 0]))
+        with hook:
+            logits = self.network(**batch).logits
+        return logits.float().log_softmax(1), first_token[0]

@@ -54,7 +54,7 @@ class Probing:
         progress: Progress = silent,
     ) -> Probed:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(streams.integer("head"))
+            torch.default_generator.manual_seed(streams.integer("head"))
             network = Head(inputs.shape[1], self.classes)
         network.to(self.device)
         classifier = Probed(network, self)
@@ -90,7 +90,7 @@ class Probing:
             return (pool(encoder(**batch)[0], batch["attention_mask"], mode),)
 
         (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed")
-        return vectors.cpu().numpy()  # type: ignore[no-any-return]
+        return vectors.cpu().numpy()
 
 
 @contextmanager
@@ -133,7 +133,8 @@ class Probed:
         return Readout(logits.log_softmax(1), hidden)
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         save_file({name: value.cpu() for name, value in self.network.state_dict().items()}, folder / "head.safetensors")
         facts = {"kind": "actune probe", "classes": list(classes)}
-        (folder / "probe.json").write_text(json.dumps(facts, indent=1))
-        (folder / "README.md").write_text(card)
+        (folder / "probe.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
+        (folder / "README.md").write_text(card, encoding="utf-8")

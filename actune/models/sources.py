@@ -71,7 +71,8 @@ def fetch(source: Source) -> Path:
             f"the model {source.name!r} is no local folder and could not be fetched from the hub "
             f"({type(error).__name__}): check the name and the network, or give --model a folder"
         ) from error
-    return _checked(Path(folder))
+    known = KNOWN.get(source.name)
+    return _checked(Path(folder), known.sha256 if known else None)
 
 
 def _find_known(name: str) -> Source:
@@ -95,7 +96,7 @@ def _checked(folder: Path, sha256: str | None = None) -> Path:
     if sha256:
         with weights[0].open("rb") as file:
             if file_digest(file, "sha256").hexdigest() != sha256:
-                raise ModelError(f"{weights[0]} is not the published file: install it again")
+                raise ModelError(f"{weights[0]} is not the published file: install or fetch it again")
     return folder
 
 

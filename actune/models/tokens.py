@@ -34,7 +34,9 @@ class Tokens:
     def only(self, rows: npt.NDArray[np.int64]) -> Tokens:
         """The tokens of these rows alone."""
         pieces = [self.flat[self.offsets[row] : self.offsets[row + 1]] for row in rows]
-        return Tokens(np.concatenate(pieces), np.concatenate([[0], np.cumsum(self.lengths[rows])]), self.pad, 0)
+        return Tokens(
+            np.concatenate([self.flat[:0], *pieces]), np.concatenate([[0], np.cumsum(self.lengths[rows])]), self.pad, 0
+        )
 
     def batch(self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device) -> dict[str, torch.Tensor]:
         """These rows, padded to the longest of them."""

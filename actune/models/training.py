@@ -40,7 +40,7 @@ def train(
     dev_accuracy: Callable[[], float] | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Trains `network` in place and leaves it at its best dev checkpoint (strictly better, so the earliest), in eval mode.
+    """Trains `network` in place; it ends in eval mode at its best dev checkpoint (strictly better, so the earliest).
 
     Without a dev set the last step is kept. Dropout draws from a stream of its own and leaves the global one untouched.
     """
@@ -61,7 +61,7 @@ def train(
             pick, trust = (torch.from_numpy(places).to(device) for places in (batch.labelled, batch.trusted))
             loss = self_training_loss(logits_of(rows), labels[pick], targets[trust], weights[trust], objective)
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(trainable, recipe.clip)
             optimizer.step()
             schedule.step()
@@ -90,7 +90,8 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
         for _ in range(recipe.epochs):
             shuffled = order.permutation(count)
             batches += [
-                Batch(shuffled[i * size : (i + 1) * size], none, epoch_ends=recipe.dev_at_epoch_end and i == steps - 1) for i in range(steps)
+                Batch(shuffled[i * size : (i + 1) * size], none, epoch_ends=recipe.dev_at_epoch_end and i == steps - 1)
+                for i in range(steps)
             ]
         return batches
     labelled = endless(count, size, order)

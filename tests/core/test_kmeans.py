@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.cluster import KMeans  # type: ignore[import-untyped]
+from sklearn.cluster import KMeans
 
 from actune.core.kmeans import BLOCK, Partition, kmeans, nearest_centre, sums
 
@@ -141,9 +141,27 @@ def test_an_empty_region_is_dropped_when_no_point_costs_anything() -> None:
     check(column(3, 3, 3), found)
 
 
+def test_a_region_does_not_lose_its_only_point_to_an_empty_one() -> None:
+    found = run(column(0, 1, 100), k=3, start=column(0, 60, 1e6), iterations=1)
+    assert found.centres.flatten().tolist() == [0, 100, 1]
+
+
+def test_empty_regions_do_not_move_to_equal_points() -> None:
+    found = run(column(0, 1, 50, 90, 90), k=3, start=column(0, 1e6, 2e6), iterations=1)
+    assert found.centres[1:].flatten().tolist() == [90, 50]
+
+
 def test_points_without_weight_still_seed_a_region() -> None:
-    found = run(column(0, 0, 5), torch.tensor([1.0, 1.0, 0.0]).double())
+    found = run(column(5, 0, 0), torch.tensor([0.0, 1.0, 1.0]).double())
     assert sorted(found.centres.flatten().tolist()) == [0, 5]
+
+
+def test_seeds_are_drawn_by_weight_and_distance() -> None:
+    for seed in range(20):  # no iterations: the centres are the seeds
+        light = run(column(100, 0, 1), torch.tensor([1e-9, 1.0, 1.0]).double(), seed=seed, restarts=1, iterations=0)
+        assert sorted(light.centres.flatten().tolist()) == [0, 1]
+        far = run(column(1e6, 0, 1e-6), seed=seed, restarts=1, iterations=0)
+        assert 1e6 in far.centres.flatten().tolist()
 
 
 def test_restarts_keep_the_lowest_inertia() -> None:

@@ -86,6 +86,15 @@ def test_an_edited_cell_keeps_its_text(tmp_path: Path) -> None:
     assert read_table(path).cells == {"text": ["edited", "'=x"]}
 
 
+def test_letters_beyond_ascii_are_marked_for_excel(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    write_table(path, ["text"], [["naïve"]])
+    assert path.read_bytes() == b"\xef\xbb\xbftext\r\nna\xc3\xafve\r\n"
+    assert read_table(path).cells == {"text": ["naïve"]}
+    write_table(path, ["text"], [["naïve"]], raw=True)
+    assert path.read_bytes().startswith(b"text")
+
+
 def test_numbers_and_empty_cells_in_json_lines(tmp_path: Path) -> None:
     write_table(tmp_path / "t.jsonl", ["a", "b"], [[1, None], [0.5, float("nan")]])
     assert (tmp_path / "t.jsonl").read_text() == '{"a": 1, "b": null}\n{"a": 0.5, "b": null}\n'
@@ -125,7 +134,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"No such file or directory.*choose another folder"):
+    with pytest.raises(StorageError, match=r"there is no folder .*choose another folder"):
         write_table(tmp_path / "no" / "t.csv", ["text"], [["a"]])
     (tmp_path / "t.csv").mkdir()
     with pytest.raises(StorageError, match="Is a directory"):

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from actune.core.pool import UNKNOWN
-from actune.data.formats import read_pool
+from actune.data.formats import read_more, read_pool, read_texts
 from actune.errors import DataError
 
 
@@ -114,3 +114,26 @@ def test_import_is_light() -> None:
         "import sys, actune.data.formats as f; print([m for m in ('pandas', 'torch', 'pyarrow') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_more_texts_get_free_numbers(tmp_path: Path) -> None:
+    pool = read_pool(write(tmp_path / "t.csv", "id,text,label\n3,one,a\nx,two,b\n"))
+    more = read_more(write(tmp_path / "more.csv", "text,label\ntwo,b\nthree,\nfour,a\n"), pool)
+    assert more.ids == ("2", "4", "5")
+    assert more.classes == pool.classes
+    assert more.notes == ("1 of the new texts are in the pool already",)
+    assert read_more(write(tmp_path / "more.csv", "id,text\n7,five\n"), pool).ids == ("7",)
+
+
+def test_pseudo_labels_of_an_export_are_no_labels(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "text,label,source,round,confidence\none,a,human,0,\ntwo,b,pseudo,1,.9\n")
+    pool = read_pool(path, classes=["a", "b"])
+    assert pool.labels == (0, UNKNOWN)
+    assert pool.notes == ("1 pseudo-labels of an export are not taken for labels",)
+    assert read_pool(path, label="label").labels == (0, 1)
+    assert read_pool(write(path, "text,label,source\none,a,pseudo\n")).labels == (0,)
+
+
+def test_texts_alone(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", json.dumps({"text": "one", "label": ["a", "b"]}) + "\n")
+    assert read_texts(path).texts == ("one",)

@@ -10,7 +10,8 @@ import datasets
 import pytest
 
 from actune.data.hub import read_hub
-from actune.data.tasks import card, load_task
+from actune.data.splits import Reading
+from actune.data.tasks import card, load_task, resolve
 from actune.errors import DataError
 
 
@@ -75,3 +76,32 @@ def test_a_task_from_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "from the hub with 2,380 rows" in task.notes[0]
     assert load_task("ag_news", seed=5) == task
     assert load_task("ag_news", seed=6).dev != task.dev
+
+
+def test_a_users_own_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str | None, str]] = []
+
+    def load(id: str, config: str | None, split: str) -> datasets.Dataset:
+        asked.append((id, config, split))
+        return news({"train": 60, "validation": 8, "test": 4}[split]).map(
+            lambda row: {"label": -1} if split == "test" else row
+        )
+
+    monkeypatch.setattr(
+        datasets, "get_dataset_split_names", lambda id, config: ["train", "validation", "test", "extra"]
+    )
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    task = resolve("some/news:small", reading=Reading(hold_out_test=12), seed=2)
+    assert asked == [("some/news", "small", split) for split in ("train", "validation", "test")]
+    assert task.dev is not None and task.test is not None
+    assert (len(task.pool), len(task.dev), len(task.test)) == (48, 8, 12)  # the hidden test labels are of no use
+    assert task.pool.classes == ("Business", "Sci/Tech", "Sports", "World")
+    assert not task.bundled
+    with pytest.raises(DataError, match="has its own dev and test"):
+        resolve("some/news", dev="dev.csv")
+
+
+@pytest.mark.parametrize("data", ["./some/news", "some/news.csv", "some/more/news", "~/news"])
+def test_what_is_no_id(data: str) -> None:
+    with pytest.raises(DataError, match="there is no file"):
+        resolve(data)

@@ -12,7 +12,7 @@ from actune.core.settings import own_settings
 from actune.core.streams import Streams
 from actune.core.task import Plan
 from actune.data.folders import make_task_from_folder
-from actune.data.splits import Reading, make_task, own_plan
+from actune.data.splits import Reading, labelled_only, make_task, own_plan
 from actune.errors import DataError
 
 WHOLE = Reading(hold_out_dev=0, hold_out_test=0)
@@ -150,3 +150,15 @@ def test_bad_folders(tmp_path: Path, files: dict[str, str], reading: Reading, ex
     with pytest.raises(DataError) as error:
         make_task_from_folder(tmp_path, reading)
     assert expected in str(error.value)
+
+
+def test_a_simulation_leaves_unlabelled_rows_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", ["x", None, "y", "x"] * 100)
+    whole = make_task("mine", path, reading=WHOLE)
+    task = labelled_only(whole)
+    assert set(names(task.pool)) == {"x", "y"}
+    assert task.pool.ids[:4] == ("0", "2", "3", "4")
+    assert task.settings == own_settings(300, 2) != whole.settings
+    assert task.plan == own_plan(300, 2)
+    assert task.notes[-1].startswith("100 of 400 texts have no label and are left out")
+    assert labelled_only(task) is task

@@ -122,9 +122,13 @@ def test_a_missing_column_names_the_nearest(tmp_path: Path) -> None:
     table = read_table(write(tmp_path / "t.csv", "Text,label\na,1\n"))
     with pytest.raises(DataError, match=r"no column 'text', name one with --text: did you mean 'Text'.*Text, label"):
         table.column("text", "--text")
-    table = read_table(write(tmp_path / "t.csv", "text;label\na;1\n"))
-    with pytest.raises(DataError, match="split by ';': use commas"):
-        table.column("text", "--text")
+
+
+@pytest.mark.parametrize("sign", list(";\t|"))
+def test_other_signs_than_commas(tmp_path: Path, sign: str) -> None:
+    lines = [["text", "label"], ["a, b", "1"], [f'"c{sign}d"', "2"]]
+    path = write(tmp_path / "t.csv", "\ufeff" + "".join(f"{sign.join(line)}\r\n" for line in lines))
+    assert read_table(path).cells == {"text": ["a, b", f"c{sign}d"], "label": ["1", "2"]}
 
 
 def test_many_lines_are_counted(tmp_path: Path) -> None:

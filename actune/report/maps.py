@@ -1,0 +1,214 @@
+"""The paper's case study (Fig. 6): the pool of one round in two dimensions, what was asked, and how far it is spread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from actune.core.streams import Streams
+from actune.errors import SettingError
+from actune.report.figures import WIDTH, class_style, shown_classes
+from actune.report.svg import INK, OTHER, PAPER, picture, write_names
+from actune.session.session import Session
+from actune.session.state import add_up
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DRAWS = 100  # of random rows, to compare the asked ones with
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A sample of the pool as the model of one round saw it, with the rows that were then asked."""
+
+    round: int
+    points: np.ndarray  # (rows, components)
+    classes: np.ndarray  # (rows,), predicted
+    asked: np.ndarray  # (rows,), bool
+    labelled: np.ndarray  # (rows,), bool: labelled before the choice
+    regions: np.ndarray | None  # (rows,), -1 outside every region
+    heat: np.ndarray | None  # (regions,)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One number about the asked rows, and the same about random draws of as many: their mean and deviation."""
+
+    what: str
+    asked: float
+    drawn: float
+    deviation: float
+
+
+def maps_of(sessions: Sequence[Session], round: int | None = None) -> list[Map | None]:
+    """The map of each session for one round, by default the first that has any; None where a session has none."""
+    if round is None:
+        found = [next(_maps(session), None) for session in sessions]
+        rounds = [each.round for each in found if each]
+        if not rounds:
+            return found
+        round = min(rounds)
+    maps = [load_map(session, round) for session in sessions]
+    if not any(maps):
+        raise SettingError(f"round {round} has no map: {_known_rounds(sessions)}")
+    return maps
+
+
+def load_map(session: Session, round: int) -> Map | None:
+    """The map of the choice for `round`, where there was one and the pool was read for it."""
+    if not 1 <= round < session.selected:
+        return None
+    arrays = session.store.load_arrays(f"select-{round:03d}")
+    if "map_rows" not in arrays:
+        return None
+    database, rows = session.store.database, arrays["map_rows"]
+    seen = session.rounds()[round - 1]["answers_seen"]
+    labelled = add_up(answer for answer in database.answers() if answer.number <= seen).of_row
+    return Map(
+        round=round,
+        points=arrays["map_points"].astype(np.float32),
+        classes=arrays["map_classes"],
+        asked=np.isin(rows, [question.row for question in database.questions() if question.round == round]),
+        labelled=np.isin(rows, list(labelled)),
+        regions=arrays.get("map_regions"),
+        heat=arrays.get("map_heat"),
+    )
+
+
+def spread(found: Map, seed: int) -> list[Spread]:
+    """How far apart the asked rows lie, and how far from what was labelled, in the stored principal components."""
+    asked, rows = np.flatnonzero(found.asked), np.flatnonzero(~found.labelled)
+    rng = Streams(seed, found.round).rng("report")
+    draws = [rng.choice(rows, len(asked), replace=False) for _ in range(DRAWS)]
+    measures = []
+    if len(asked) > 1:
+        measures.append(("mean distance between two of them", _mean_pairwise))
+    if len(asked) and found.labelled.any():
+        measures.append(("mean distance to the nearest labelled text", _mean_to_labelled))
+    if len(asked) and found.regions is not None:
+        measures.append(("regions they come from", _regions_met))
+    results = []
+    for what, measure in measures:
+        drawn = [measure(found, draw) for draw in draws]
+        results.append(Spread(what, measure(found, asked), float(np.mean(drawn)), float(np.std(drawn))))
+    return results
+
+
+def layout(points: np.ndarray) -> np.ndarray:
+    """t-SNE from the first two principal components; those alone where there are too few points for neighbours."""
+    first = points[:, :2]
+    if len(points) < 8:
+        return first
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    start = first * (1e-4 / max(float(first[:, 0].std()), 1e-12))
+    perplexity = min(30.0, (len(points) - 1) / 3)
+    with threadpool_limits(1, "openmp"):  # sums of several threads differ in their last bits, and t-SNE blows them up
+        tsne = TSNE(init=start, perplexity=perplexity, max_iter=500, random_state=0)
+        return np.asarray(tsne.fit_transform(points))
+
+
+def draw_map(found: Map, classes: Sequence[str], hottest: int, name: str) -> str:
+    """The pool by predicted class and, where the method has regions, by their heat; rings are the asked rows."""
+    places = layout(found.points)
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(1, 1 if found.heat is None else 2, squeeze=False)[0]
+        for axes in panels:
+            axes.set(xticks=[], yticks=[])
+            axes.spines[:].set_visible(False)
+            axes.set_aspect("equal", "datalim")
+        _by_class(figure, panels[0], found, places, classes)
+        if found.heat is not None:
+            _by_heat(figure, panels[1], found, places, hottest)
+
+    alt = f"Two-dimensional map of the pool when the questions of round {found.round} were chosen."
+    height = 4.2 if found.heat is not None else 5.0
+    return picture(name, alt, (WIDTH, height), draw)
+
+
+def _by_class(figure: Figure, axes: Axes, found: Map, places: np.ndarray, classes: Sequence[str]) -> None:
+    counts = np.bincount(found.classes, minlength=len(classes))
+    shown, others = shown_classes([counts.tolist()])
+    handles, names = [], []
+    for place, group in enumerate([*([number] for number in shown), *([others] if others else [])]):
+        members = places[np.isin(found.classes, group) & ~found.labelled]
+        colour, marker, _ = class_style(place)
+        handles.append(
+            axes.scatter(*members.T, s=9, c=OTHER if group is others else colour, marker=marker, linewidths=0)
+        )
+        names.append(f"{len(others)} other classes" if group is others else classes[group[0]])
+    if found.labelled.any():
+        handles.append(axes.scatter(*places[found.labelled].T, s=16, c=INK, marker="+", linewidths=0.9))
+        names.append("labelled before")
+    handles.append(_rings(axes, found, places))
+    names.append("asked")
+    axes.set_title("predicted class")
+    legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=4, markerscale=1.6)
+    write_names(legend, names)
+
+
+def _by_heat(figure: Figure, axes: Axes, found: Map, places: np.ndarray, hottest: int) -> None:
+    assert found.regions is not None and found.heat is not None
+    inside = found.regions >= 0
+    values = found.heat[found.regions[inside]]
+    drawn = axes.scatter(*places[inside].T, s=9, c=values, cmap="cividis", linewidths=0)
+    _rings(axes, found, places)
+    for rank, region in enumerate(np.argsort(-found.heat, kind="stable")[:hottest], 1):
+        if (members := places[found.regions == region]).size:
+            box = {"boxstyle": "round,pad=0.2", "facecolor": PAPER, "edgecolor": INK, "linewidth": 0.6}
+            at = _middle(members)
+            axes.text(*at, str(rank), ha="center", va="center", fontsize=7, color=INK, bbox=box)
+    axes.set_title(f"heat of the region, the {min(hottest, len(found.heat))} hottest numbered")
+    bar = figure.colorbar(drawn, ax=axes, fraction=0.04, pad=0.01)
+    bar.outline.set_visible(False)
+
+
+def _rings(axes: Axes, found: Map, places: np.ndarray) -> Any:
+    return axes.scatter(*places[found.asked].T, s=34, facecolors="none", edgecolors=INK, linewidths=1.1)
+
+
+def _middle(members: np.ndarray) -> np.ndarray:
+    """The member nearest to the median: a region's mean may lie where the region is not."""
+    gaps = np.linalg.norm(members - np.median(members, axis=0), axis=1)
+    return np.asarray(members[int(np.argmin(gaps))])
+
+
+def _mean_pairwise(found: Map, rows: np.ndarray) -> float:
+    gaps = _distances(found.points[rows], found.points[rows])
+    return float(gaps.sum() / (len(rows) * (len(rows) - 1)))
+
+
+def _mean_to_labelled(found: Map, rows: np.ndarray) -> float:
+    return float(_distances(found.points[rows], found.points[found.labelled]).min(1).mean())
+
+
+def _regions_met(found: Map, rows: np.ndarray) -> float:
+    assert found.regions is not None
+    return float(len(Counter(found.regions[rows].tolist())))
+
+
+def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(left, right))
+
+
+def _maps(session: Session) -> Iterator[Map]:
+    for round in range(1, session.selected):
+        if found := load_map(session, round):
+            yield found
+
+
+def _known_rounds(sessions: Sequence[Session]) -> str:
+    known = sorted({found.round for session in sessions for found in _maps(session)})
+    if not known:
+        return "no round of these runs has one, because the pool was not read to choose questions"
+    return f"rounds with a map: {', '.join(map(str, known))}"

@@ -1,0 +1,37 @@
+"""What all tests share: one cache of embeddings, kept between test runs, and a small pool of real questions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: spinning threads starve each other on a busy machine
+os.environ["ACTUNE_CACHE"] = str(Path(__file__).parents[1] / ".pytest_cache" / "actune")
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def trec():
+    from actune.data.tasks import load_task
+
+    return load_task("trec")
+
+
+@pytest.fixture(scope="session")
+def questions(trec):
+    """A small task of real questions: 300 in the pool, 60 in dev, 100 in test."""
+    from dataclasses import replace
+
+    from actune.core.settings import own_settings
+
+    return replace(
+        trec,
+        name="questions",
+        pool=trec.pool.only(range(300)),
+        dev=trec.dev.only(range(60)),
+        test=trec.test.only(range(100)),
+        settings=own_settings(300, 6),
+        bundled=False,
+    )

@@ -79,15 +79,17 @@ class View:
         return smaller
 
     def _checked_read(self) -> Readout:
-        import torch
+        return checked(self._read() if callable(self._read) else self._read, self._ids)
 
-        readout = self._read() if callable(self._read) else self._read
-        broken = torch.isnan(readout.log_proba).any(1) | torch.isnan(readout.embedding).any(1)
-        if broken.any():
-            rows = broken.nonzero().flatten().tolist()
-            names = [self._ids[row] if self._ids else str(row) for row in rows[:5]]
-            raise Diverged(
-                f"the model gave NaN for {len(rows):,} of {len(broken):,} texts (ids {', '.join(names)}"
-                f"{', ...' if len(rows) > 5 else ''}): lower learning_rate, or check these texts"
-            )
-        return readout
+
+def checked(readout: Readout, ids: Sequence[str] | None = None) -> Readout:
+    """The readout itself, unless the model that gave it diverged."""
+    broken = readout.log_proba.isnan().any(1) | readout.embedding.isnan().any(1)
+    if broken.any():
+        rows = broken.nonzero().flatten().tolist()
+        names = [ids[row] if ids else str(row) for row in rows[:5]]
+        raise Diverged(
+            f"the model gave NaN for {len(rows):,} of {len(broken):,} texts (ids {', '.join(names)}"
+            f"{', ...' if len(rows) > 5 else ''}): lower learning_rate, or check these texts"
+        )
+    return readout

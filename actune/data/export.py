@@ -61,7 +61,7 @@ def _write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
             write(handle)
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(beside, path)
+        beside.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
         reason = error.strerror or str(error)

@@ -112,7 +112,7 @@ def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **opti
     bad = sorted(key for key in drawn if complete or (key.startswith(body) and "pooler" not in key.split(".")))
     if bad:
         raise ModelError(
-            f"the weights in {folder} do not fit its config.json: {len(bad)} are missing, such as {bad[0]}"
+            f"the weights in {folder} do not fit its config.json: {len(bad)} miss or differ in shape, {bad[0]} first"
         )
     return model  # type: ignore[no-any-return]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ class Run:
     config: Config
     rounds: tuple[dict[str, Any], ...]  # finished ones
     final: dict[str, Any] | None
+    pool: int
     labels: int  # answered by now, which may be more than the last round saw
     questions: int  # chosen before there was a model
     days: tuple[str, ...]  # of the first and of the last answer
@@ -28,6 +28,16 @@ class Run:
     def measured(self) -> bool:
         """Whether its accuracy is known."""
         return any(facts["accuracy"] is not None for facts in self.rounds)
+
+    @property
+    def unseen(self) -> int:
+        """Labels that came after the last round."""
+        return self.labels - self.rounds[-1]["labels"] if self.rounds else 0
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is known how many pseudo-labels were right."""
+        return any(facts["trusted_accuracy"] is not None for facts in self.rounds)
 
     @property
     def trusts(self) -> bool:
@@ -102,9 +112,11 @@ def _at_the_end(run: Run) -> str:
 
 
 def _proof(runs: Sequence[Run]) -> str:
-    """One run of a method is one draw of its luck."""
-    most = max(Counter(run.config.request.method for run in runs if run.measured).values())
-    return "One seed proves nothing." if most == 1 else ""
+    """One seed of a method is one draw of its luck."""
+    seeds: dict[str, set[int]] = {}
+    for run in runs:
+        seeds.setdefault(run.config.request.method, set()).add(run.config.request.seed)
+    return "One seed proves nothing." if min(map(len, seeds.values())) == 1 else ""
 
 
 def _run(session: Session, name: str) -> Run:
@@ -115,6 +127,7 @@ def _run(session: Session, name: str) -> Run:
         config=session.config,
         rounds=tuple(session.rounds()),
         final=session.final,
+        pool=len(session.pool),
         labels=len(session.labels().of_row),
         questions=session.store.database.selections()[0]["asked"],
         days=tuple(sorted({min(days), max(days)})) if days else (),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 WIDTH = 7.4  # inches of every picture: at the page's width a point of type is a little more than a pixel
 MOST_CLASSES = 12  # that one picture tells apart; the rest are drawn as one
 
+MOST_TICKS = 12
+
 
 def learning_curve(runs: Sequence[Run]) -> str:
     """Test accuracy over labels, a line for each run that was measured."""
@@ -34,10 +36,15 @@ def learning_curve(runs: Sequence[Run]) -> str:
                 (star,) = axes.plot(run.final["labels"], 100 * run.final["accuracy"], **_star(place))
                 handles.append(star)
                 names.append(f"{run.name}, fine-tuned at the end")
-        _integers(axes, "x")
+        counts = sorted({facts["labels"] for _, run in measured for facts in run.rounds})
+        if len(counts) <= MOST_TICKS:
+            axes.set_xticks(counts)
+        else:
+            _integers(axes, "x")
         axes.set(xlabel="labels", ylabel="test accuracy (%)")
-        axes.grid(True)
-        write_names(axes.legend(handles, ["-"] * len(handles), loc="lower right"), names)
+        axes.grid(True, axis="y")
+        legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=3)
+        write_names(legend, names, longest=60)
 
     return picture("curve", "Test accuracy over the number of labels.", (WIDTH, 3.4), draw)
 
@@ -45,14 +52,13 @@ def learning_curve(runs: Sequence[Run]) -> str:
 def pseudo_labels(runs: Sequence[Run]) -> str:
     """Number of pseudo-labels by round and, where the truth is known, the share of right ones."""
     trusting = [(place, run) for place, run in enumerate(runs) if run.trusts]
-    judged = any(facts["trusted_accuracy"] is not None for _, run in trusting for facts in run.rounds)
+    judged = any(run.judged for _, run in trusting)
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 1 + judged, squeeze=False)[0]
         titles = [("number of pseudo-labels", "trusted", 1), ("right ones among them (%)", "trusted_accuracy", 100)]
-        handles = []
         for axes, (title, fact, scale) in zip(panels, titles, strict=False):
-            handles = []
+            handles: list[Any] = []
             for place, run in trusting:
                 facts = [each for each in run.rounds if each[fact] is not None]
                 (line,) = axes.plot(
@@ -61,12 +67,12 @@ def pseudo_labels(runs: Sequence[Run]) -> str:
                 handles.append(line)
             _integers(axes, "x")
             axes.set(title=title, xlabel="round")
-            axes.grid(True)
+            axes.grid(True, axis="y")
         _integers(panels[0], "y")
         panels[0].set_ylim(bottom=0)
         if len(trusting) > 1:
             legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=3)
-            write_names(legend, [run.name for _, run in trusting])
+            write_names(legend, [run.name for _, run in trusting], longest=60)
 
     return picture("trusted", "Number and accuracy of the pseudo-labels by round.", (WIDTH, 2.8), draw)
 
@@ -85,14 +91,12 @@ def class_counts(run: Run, name: str) -> str:
             _integers(axes, "x")
             _integers(axes, "y")
             axes.set(title=title, xlabel="round")
-            axes.grid(True)
+            axes.grid(True, axis="y")
         legend = figure.legend(bars, ["-"] * len(bars), loc="outside lower left", ncols=4)
         write_names(legend, [classes[number] for number in shown] + _rest(others))
 
     rows = (len(shown) + 4) // 4
-    return picture(
-        name, "Classes of the labelled and of the trusted texts by round.", (WIDTH, 2.6 + 0.2 * rows), draw
-    )
+    return picture(name, "Classes of the labelled and of the trusted texts by round.", (WIDTH, 2.6 + 0.2 * rows), draw)
 
 
 def shown_classes(counts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:

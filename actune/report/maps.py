@@ -1,10 +1,10 @@
-"""The paper's case study (Fig. 6): the pool of one round in two dimensions, what was asked, and how far it is spread."""
+"""The paper's case study (Fig. 6): the pool of one round in two dimensions, what was asked, and how widely."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from actune.core.streams import Streams
 from actune.errors import SettingError
 from actune.report.figures import WIDTH, class_style, shown_classes
-from actune.report.svg import INK, OTHER, PAPER, picture, write_names
+from actune.report.svg import INK, OTHER, picture, write_names
 from actune.session.session import Session
 from actune.session.state import add_up
 
@@ -49,11 +49,10 @@ class Spread:
 def maps_of(sessions: Sequence[Session], round: int | None = None) -> list[Map | None]:
     """The map of each session for one round, by default the first that has any; None where a session has none."""
     if round is None:
-        found = [next(_maps(session), None) for session in sessions]
-        rounds = [each.round for each in found if each]
-        if not rounds:
-            return found
-        round = min(rounds)
+        firsts = [found.round for session in sessions for found in islice(_maps(session), 1)]
+        if not firsts:
+            return [None] * len(sessions)
+        round = min(firsts)
     maps = [load_map(session, round) for session in sessions]
     if not any(maps):
         raise SettingError(f"round {round} has no map: {_known_rounds(sessions)}")
@@ -91,8 +90,6 @@ def spread(found: Map, seed: int) -> list[Spread]:
         measures.append(("mean distance between two of them", _mean_pairwise))
     if len(asked) and found.labelled.any():
         measures.append(("mean distance to the nearest labelled text", _mean_to_labelled))
-    if len(asked) and found.regions is not None:
-        measures.append(("regions they come from", _regions_met))
     results = []
     for what, measure in measures:
         drawn = [measure(found, draw) for draw in draws]
@@ -106,12 +103,12 @@ def layout(points: np.ndarray) -> np.ndarray:
     if len(points) < 8:
         return first
     from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn brings it
 
     start = first * (1e-4 / max(float(first[:, 0].std()), 1e-12))
     perplexity = min(30.0, (len(points) - 1) / 3)
     with threadpool_limits(1, "openmp"):  # sums of several threads differ in their last bits, and t-SNE blows them up
-        tsne = TSNE(init=start, perplexity=perplexity, max_iter=500, random_state=0)
+        tsne = TSNE(init=start, perplexity=perplexity, max_iter=500, angle=0.8, random_state=0)
         return np.asarray(tsne.fit_transform(points))
 
 
@@ -120,7 +117,8 @@ def draw_map(found: Map, classes: Sequence[str], hottest: int, name: str) -> str
     places = layout(found.points)
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, 1 if found.heat is None else 2, squeeze=False)[0]
+        widths = [1.0] if found.heat is None else [1.0, 1.16]  # the second has numbers and a scale beside it
+        panels = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
         for axes in panels:
             axes.set(xticks=[], yticks=[])
             axes.spines[:].set_visible(False)
@@ -141,12 +139,10 @@ def _by_class(figure: Figure, axes: Axes, found: Map, places: np.ndarray, classe
     for place, group in enumerate([*([number] for number in shown), *([others] if others else [])]):
         members = places[np.isin(found.classes, group) & ~found.labelled]
         colour, marker, _ = class_style(place)
-        handles.append(
-            axes.scatter(*members.T, s=9, c=OTHER if group is others else colour, marker=marker, linewidths=0)
-        )
+        handles.append(_dots(axes, members, s=9, c=OTHER if group is others else colour, marker=marker, linewidths=0))
         names.append(f"{len(others)} other classes" if group is others else classes[group[0]])
     if found.labelled.any():
-        handles.append(axes.scatter(*places[found.labelled].T, s=16, c=INK, marker="+", linewidths=0.9))
+        handles.append(_dots(axes, places[found.labelled], s=16, c=INK, marker="+", linewidths=0.9))
         names.append("labelled before")
     handles.append(_rings(axes, found, places))
     names.append("asked")
@@ -156,23 +152,46 @@ def _by_class(figure: Figure, axes: Axes, found: Map, places: np.ndarray, classe
 
 
 def _by_heat(figure: Figure, axes: Axes, found: Map, places: np.ndarray, hottest: int) -> None:
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
     assert found.regions is not None and found.heat is not None
     inside = found.regions >= 0
     values = found.heat[found.regions[inside]]
-    drawn = axes.scatter(*places[inside].T, s=9, c=values, cmap="cividis", linewidths=0)
+    # the middle of the scale, seen on white and on black; a bar of more steps would be written as an image
+    steps = ListedColormap(colormaps["plasma"](np.linspace(0.12, 0.85, 24)))
+    drawn = _dots(axes, places[inside], s=9, c=values, cmap=steps, linewidths=0)
     _rings(axes, found, places)
-    for rank, region in enumerate(np.argsort(-found.heat, kind="stable")[:hottest], 1):
-        if (members := places[found.regions == region]).size:
-            box = {"boxstyle": "round,pad=0.2", "facecolor": PAPER, "edgecolor": INK, "linewidth": 0.6}
-            at = _middle(members)
-            axes.text(*at, str(rank), ha="center", va="center", fontsize=7, color=INK, bbox=box)
-    axes.set_title(f"heat of the region, the {min(hottest, len(found.heat))} hottest numbered")
+    order = np.argsort(-found.heat, kind="stable")[:hottest]
+    middles = {
+        rank: _middle(places[found.regions == each]) for rank, each in enumerate(order, 1) if each in found.regions
+    }
+    _number(axes, middles, places)
+    axes.set_title(f"heat of the region, the {len(order)} hottest numbered" if len(order) > 1 else "heat of the region")
     bar = figure.colorbar(drawn, ax=axes, fraction=0.04, pad=0.01)
     bar.outline.set_visible(False)
 
 
+def _number(axes: Axes, middles: Mapping[int, np.ndarray], places: np.ndarray) -> None:
+    """Numbers in two columns beside the map, each with a line to its place: on the map they would hide it."""
+    (left, low), (right, high) = places.min(0), places.max(0)
+    margin = 0.07 * (right - left)
+    ranks = sorted(middles, key=lambda rank: float(middles[rank][0]))
+    half = (len(ranks) + 1) // 2
+    for side, x in ((ranks[:half], left - margin), (ranks[half:], right + margin)):
+        side = sorted(side, key=lambda rank: float(middles[rank][1]))
+        for rank, y in zip(side, np.linspace(low, high, len(side) + 2)[1:-1], strict=True):
+            near = x + (margin if x < left else -margin) * 0.4
+            axes.plot([near, middles[rank][0]], [y, middles[rank][1]], color=INK, linewidth=0.5)
+            axes.text(x, y, str(rank), ha="center", va="center", fontsize=8)
+
+
 def _rings(axes: Axes, found: Map, places: np.ndarray) -> Any:
-    return axes.scatter(*places[found.asked].T, s=34, facecolors="none", edgecolors=INK, linewidths=1.1)
+    return _dots(axes, places[found.asked], s=34, facecolors="none", edgecolors=INK, linewidths=1.1)
+
+
+def _dots(axes: Axes, points: np.ndarray, **how: Any) -> Any:
+    return axes.scatter(points[:, 0], points[:, 1], **how)
 
 
 def _middle(members: np.ndarray) -> np.ndarray:
@@ -188,11 +207,6 @@ def _mean_pairwise(found: Map, rows: np.ndarray) -> float:
 
 def _mean_to_labelled(found: Map, rows: np.ndarray) -> float:
     return float(_distances(found.points[rows], found.points[found.labelled]).min(1).mean())
-
-
-def _regions_met(found: Map, rows: np.ndarray) -> float:
-    assert found.regions is not None
-    return float(len(Counter(found.regions[rows].tolist())))
 
 
 def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:

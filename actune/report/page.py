@@ -58,7 +58,7 @@ def render(sessions: Sequence[Session], round: int | None = None) -> str:
     from actune.report import figures
 
     runs = runs_of(sessions)
-    fitted = [run for run in runs if run.rounds]
+    fitted, measured = [run for run in runs if run.rounds], [run for run in runs if run.measured]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["percent"] = percent
     template = resources.files("actune.report").joinpath("page.html.jinja").read_text(encoding="utf-8")
@@ -66,13 +66,16 @@ def render(sessions: Sequence[Session], round: int | None = None) -> str:
         runs=runs,
         verdict=verdict(runs),
         one_split=len({run.config.resolved.fingerprint for run in runs}) == 1,
-        measured=[run for run in runs if run.measured],
+        measured=measured,
         fitted=fitted,
         trusting=[run for run in runs if run.trusts],
+        same_labels=bool(measured) and len({_labels(run) for run in fitted}) == 1,
         by_round=lambda these: zip_longest(*(run.rounds for run in these)),
-        curve=figures.learning_curve(runs) if any(run.measured for run in runs) else None,
+        curve=figures.learning_curve(runs) if measured else None,
         pseudo_labels=figures.pseudo_labels(runs) if any(run.trusts for run in runs) else None,
-        class_counts=[Picture(run, figures.class_counts(run, f"classes{n}")) for n, run in enumerate(runs) if run.rounds],
+        class_counts=[
+            Picture(run, figures.class_counts(run, f"classes{n}")) for n, run in enumerate(runs) if run.rounds
+        ],
         maps=map_parts(sessions, runs, round),
         settings=settings_table(runs),
     )
@@ -106,6 +109,11 @@ def settings_table(runs: Sequence[Run]) -> dict[str, dict[str, list[str]]]:
         if names:
             tables[table] = {name: [_printed(file[table].get(name)) for file in files] for name in names}
     return tables
+
+
+def _labels(run: Run) -> tuple[int, ...]:
+    """The labels of every round, and of the end where there was one."""
+    return tuple(facts["labels"] for facts in [*run.rounds, run.final or run.rounds[-1]])
 
 
 def _printed(value: Any) -> str:

@@ -35,7 +35,6 @@ _STYLE: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "axes.grid.axis": "y",
     "grid.color": RULE,
     "grid.linewidth": 0.6,
     "hatch.linewidth": 0.6,
@@ -65,17 +64,17 @@ def plain(text: str, longest: int = 28) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def write_names(legend: Legend, names: list[str]) -> None:
+def write_names(legend: Legend, names: list[str], longest: int = 28) -> None:
     """Sets the names of a legend afterwards: Matplotlib would drop an entry that begins with an underscore."""
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_text(plain(name))
+        text.set_text(plain(name, longest))
 
 
 def _inline(content: bytes, name: str, alt: str) -> str:
     root = ElementTree.fromstring(content)
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag in (f"{_SVG}metadata", f"{_SVG}style") or child.tag.endswith("}metadata"):
+            if child.tag in (f"{_SVG}metadata", f"{_SVG}style"):  # a style in a page is a style for all of it
                 parent.remove(child)
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)

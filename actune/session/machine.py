@@ -15,7 +15,7 @@ from actune.core.classifier import Classifier, Labelled, Learner, Readout
 from actune.core.pool import UNKNOWN, Pool
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
-from actune.core.view import View
+from actune.core.view import View, checked
 from actune.methods.features import embeddings
 from actune.methods.queries import Representatives
 from actune.methods.recipes import build
@@ -107,9 +107,10 @@ class Machine:
 
     def evaluate(self, classifier: Classifier) -> tuple[dict[str, Any], Any]:
         """Accuracy and macro-F1 on test, and the predictions behind them; nothing without a test set."""
-        if self.test is None:
+        if self.test is None or self.session.task.test is None:
             return {"accuracy": None, "macro_f1": None}, None
-        predicted = classifier.read(self.test.inputs).log_proba.argmax(1).cpu().numpy()
+        readout = checked(classifier.read(self.test.inputs), self.session.task.test.ids)
+        predicted = readout.log_proba.argmax(1).cpu().numpy()
         known = self.test.labels
         facts = {"accuracy": accuracy(predicted, known), "macro_f1": macro_f1(predicted, known)}
         return facts, predicted.astype(np.int16)
@@ -165,7 +166,8 @@ class Machine:
     def predict(self, learner: str, folder: Path, texts: Sequence[str]) -> list[Prediction]:
         """What the model in `folder` says about new texts."""
         maker = self.learner if learner == self.learner_name else self._make_learner(learner)
-        readout = maker.load(folder).read(maker.prepare(texts, self.session.progress), self.session.progress)
+        inputs = maker.prepare(texts, self.session.progress)
+        readout = checked(maker.load(folder).read(inputs, self.session.progress))
         names = self.config.resolved.classes
         return [
             Prediction(names[int(np.argmax(row))], dict(zip(names, row, strict=True)))

@@ -13,7 +13,6 @@ from actune.core.dialogue import Answer
 from actune.core.pool import UNKNOWN, Pool
 from actune.core.progress import Progress, silent
 from actune.core.settings import Settings, Training, override, own_settings, split_changes
-from actune.core.streams import Streams
 from actune.core.task import Plan, Task
 from actune.data.splits import Reading
 from actune.data.tasks import resolve
@@ -23,12 +22,12 @@ from actune.models.learners import check_learner, recipe_for
 from actune.models.sources import find_model
 from actune.session.config import Config, Request, Resolved
 from actune.session.database import QuestionRow, Selection
+from actune.session.first import first_rows
 from actune.session.session import Session
-from actune.session.store import Store
+from actune.session.store import Store, check_free
 
 PRESETS = {"paper": "the method as the paper states it"}
 HORIZON = 10  # of a project, which has no planned end
-MOST_DRAWS = 100
 
 
 def create(
@@ -72,10 +71,21 @@ def create(
         reading,
     )
     check(request, task)
+    check_free(Path(folder))  # before anything takes time
     config = resolve_request(request, task, round_seconds, progress)
-    store = Store.create(Path(folder), config)
-    session = Session(store, task, progress)
-    if config.resolved.stored:
+    session = Session(Store.create(Path(folder), config), task, progress)
+    try:
+        _fill(session)
+    except BaseException:
+        session.store.discard()
+        raise
+    return session
+
+
+def _fill(session: Session) -> None:
+    """Texts, labels that are known already, and the first questions; then the folder is a run."""
+    store, task, simulated = session.store, session.task, session.config.request.simulated
+    if session.config.resolved.stored:
         for split, pool in (("pool", task.pool), ("dev", task.dev), ("test", task.test)):
             if pool is not None:
                 # a person's project learns labels only through answers; a simulation keeps them for the oracle
@@ -89,7 +99,6 @@ def create(
     questions = [QuestionRow(0, row, None, None) for row in rows]
     store.database.commit(None, Selection(0, questions, {"round": 0, "asked": len(rows), "how": how}))
     store.seal()
-    return session
 
 
 def open_session(folder: str | Path, progress: Progress = silent) -> Session:
@@ -107,6 +116,7 @@ def open_session(folder: str | Path, progress: Progress = silent) -> Session:
 
 def task_of(data: str, reading: Mapping[str, Any], seed: int) -> Task:
     """The task that a request's words name."""
+    check_seed(seed)
     words = dict(reading)
     places = {name: words.pop(name, None) for name in ("dev", "test", "data_dir")}
     if words.get("classes") is not None:
@@ -181,10 +191,9 @@ def check(request: Request, task: Task) -> None:
         raise DataError("a classifier needs at least two classes, and the data has one only")
     if not 0 <= request.noise < 1:
         raise SettingError(f"--noise is a share from 0 up to 1, not {request.noise}")
-    if request.seed < 0:
-        raise SettingError(f"--seed must not be negative, and {request.seed} is")
-    if request.batch < 1 or request.rounds < (1 if request.simulated else 0):
-        raise SettingError("--batch and --rounds must be at least 1")
+    check_seed(request.seed)
+    if min(request.initial, request.batch) < 1 or request.rounds < (1 if request.simulated else 0):
+        raise SettingError("--initial, --batch and --rounds must be at least 1")
     if not request.simulated:
         return
     if request.initial < classes:
@@ -194,6 +203,11 @@ def check(request: Request, task: Task) -> None:
         raise SettingError(
             f"the plan asks for {wanted:,} labels, the pool has {pool:,} texts: lower --rounds or --batch"
         )
+
+
+def check_seed(seed: int) -> None:
+    if seed < 0:
+        raise SettingError(f"--seed must not be negative, and {seed} is")
 
 
 def resolve_request(request: Request, task: Task, round_seconds: float, progress: Progress) -> Config:
@@ -259,30 +273,6 @@ def _estimate(request: Request, task: Task, max_tokens: int, recipe: Training, p
     trusts = build(request.method, task.settings).self_training is not None
     tokens = learner.prepare(task.pool.texts, progress)
     return estimate_round(learner, tokens, len(task.dev) if task.dev else 0, labels, trusts)
-
-
-def first_rows(session: Session) -> tuple[list[int], str]:
-    """What to ask before there is a model: a random draw in a simulation, a diverse batch for a person."""
-    request, pool = session.config.request, session.pool
-    if request.simulated:
-        return initial_draw(pool, request.initial, request.seed)
-    labels = session.labels()
-    if len(labels.of_row) >= len(pool.classes) and len(set(labels.of_row.values())) > 1:
-        return [], "the file has labels enough to begin with"
-    taken = [row for row in range(len(pool)) if row not in labels.of_row]
-    return session.machine.diverse(taken, request.initial), "one text near each centre of k-means on embeddings"
-
-
-def initial_draw(pool: Pool, count: int, seed: int) -> tuple[list[int], str]:
-    """A uniform draw, made again until every class occurs in it; the same for every method under one seed."""
-    rng = Streams(seed).rng("initial")
-    for _ in range(MOST_DRAWS):
-        rows = rng.choice(len(pool), count, replace=False).tolist()
-        missing = set(range(len(pool.classes))) - {pool.labels[row] for row in rows}
-        if not missing:
-            return rows, "drawn at random until every class occurred"
-    names = ", ".join(pool.classes[number] for number in sorted(missing))
-    return rows, f"drawn at random; no text of {names} was met in {MOST_DRAWS} draws"
 
 
 def fingerprint(task: Task) -> str:

@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,19 +27,32 @@ class Store:
         self.folder = folder
         self.config = config
         self.database = database
+        self._made = False  # whether the folder itself is ours
 
     @classmethod
     def create(cls, folder: Path, config: Config) -> Store:
         """A new run folder without run.toml: `seal` writes that last, so half a creation is never taken for a run."""
+        check_free(folder)
         with storage_sentences(folder):
-            if (folder / FILE).exists():
-                raise RunFolderError(f"{str(folder)!r} holds a run already")
-            if folder.exists() and (strange := sorted({path.name for path in folder.iterdir()} - _OWN)):
-                raise RunFolderError(f"{str(folder)!r} is neither empty nor a run: it holds {strange[0]!r}")
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # texts and labels are the user's own business
+            made = not folder.exists()
+            try:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # texts and labels are the user's own business
+            except FileNotFoundError:
+                raise StorageError(f"{str(folder)!r} cannot be made: choose another folder") from None
             for path in folder.iterdir():  # what a killed creation left behind
                 _remove(path)
-            return cls(folder, config, Database(folder / DATABASE, create=True))
+            try:
+                store = cls(folder, config, Database(folder / DATABASE, create=True))
+            except BaseException:
+                _clear(folder, made)
+                raise
+            store._made = made
+            return store
+
+    def discard(self) -> None:
+        """Leaves nothing of a creation that failed."""
+        self.close()
+        _clear(self.folder, self._made)
 
     def seal(self) -> None:
         """Makes the folder a run."""
@@ -80,11 +93,16 @@ class Store:
     @contextmanager
     def new_model(self, name: str) -> Iterator[Path]:
         """A folder to write a model into; it takes its final name with `adopt_models`, after the commit."""
+        from safetensors import SafetensorError
+
         with storage_sentences(self.folder):
             folder = self.folder / f"{name}.new"
             _remove(folder)
             folder.mkdir()
-            yield folder
+            try:
+                yield folder
+            except SafetensorError as error:  # what the system refused reaches us only as text
+                raise StorageError(f"the model could not be written ({error}): free some space") from error
 
     def adopt_models(self, fitted: int) -> None:
         """Gives models of the last committed round their final names and drops those of a round that never was."""
@@ -115,15 +133,29 @@ class Store:
 _OWN = {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "arrays", "advance.lock", "report.html", f".{FILE}.tmp"}
 
 
+def check_free(folder: Path) -> None:
+    """Refuses a folder that a new run may not be made in."""
+    with storage_sentences(folder):
+        if (folder / FILE).exists():
+            raise RunFolderError(f"{str(folder)!r} holds a run already: choose another folder")
+        if folder.exists() and (strange := sorted({path.name for path in folder.iterdir()} - _OWN)):
+            raise RunFolderError(f"{str(folder)!r} is neither empty nor a run: it holds {strange[0]!r}")
+
+
 def write_atomically(file: Path, content: bytes) -> None:
     """The whole content or the old file, even if the power goes."""
     scratch = file.with_name(f".{file.name}.tmp")
     with storage_sentences(file):
-        with scratch.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        scratch.replace(file)
+        try:
+            with scratch.open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            scratch.replace(file)
+        except OSError:
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
+            raise
         handle = os.open(file.parent, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -137,7 +169,7 @@ def storage_sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise StorageError(
                 f"the disk is full: {str(path)!r} could not be written, what was saved before is safe"
             ) from error
@@ -152,6 +184,14 @@ def _contiguous(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     import numpy as np
 
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _clear(folder: Path, made: bool) -> None:
+    with suppress(OSError):
+        for path in folder.iterdir():
+            _remove(path)
+        if made:
+            folder.rmdir()
 
 
 def _remove(path: Path) -> None:

@@ -1,0 +1,41 @@
+"""`actune export`: the labels of a run as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from actune.cli import options as given_as
+from actune.cli.console import Output, counted
+
+
+def export(
+    folder: given_as.Folder,
+    to: Annotated[Path, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file.")],
+    pseudo: Annotated[
+        bool, typer.Option("--pseudo", help="Also what the model trusts itself about, marked so.")
+    ] = False,
+    raw: given_as.Raw = False,
+    json: given_as.Json = False,
+    quiet: given_as.Quiet = False,
+) -> None:
+    """Writes the labels: id, text, label, source (human or pseudo), round, confidence, by.
+
+    The round is the first whose training used the label, empty where none did yet.
+
+    Example: actune export posts --to labels.csv
+    """
+    from actune.data.export import write_table
+    from actune.session.labelled import COLUMNS, human_rows, pseudo_rows
+    from actune.session.setup import open_session
+
+    output = Output(json, quiet)
+    session = open_session(folder)
+    human = human_rows(session)
+    trusted = pseudo_rows(session) if pseudo else []
+    write_table(to, COLUMNS, [*human, *trusted], raw)
+    mixed = f" and {counted(len(trusted), 'pseudo-label')}" if pseudo else ""
+    output.say(f"{counted(len(human), 'human label')}{mixed} in {to}")
+    output.give({"folder": str(folder), "file": str(to), "human": len(human), "pseudo": len(trusted)})

@@ -1,0 +1,48 @@
+"""Run folders as commands see them: a new numbered one, and a person's project."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+from actune.core.progress import Progress, silent
+from actune.errors import RunFolderError
+from actune.session.config import FILE
+from actune.session.session import Session
+from actune.session.setup import open_session
+from actune.session.store import storage_sentences
+
+
+@contextmanager
+def numbered_folder(parent: Path) -> Iterator[Path]:
+    """A new folder 001, 002, ... of its own; it goes away again if no run came to be in it."""
+    folder = _claim(parent)
+    try:
+        yield folder
+    except BaseException:
+        if not (folder / FILE).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                parent.rmdir()  # only where nothing else is in it
+        raise
+
+
+def open_project(folder: Path, progress: Progress = silent) -> Session:
+    """The session of a project that people answer; a simulation has an oracle and a plan of its own."""
+    session = open_session(folder, progress)
+    if session.config.request.simulated:
+        raise RunFolderError(f"{str(folder)!r} is a simulated run: it goes on with `actune run ... --out {folder}`")
+    return session
+
+
+def _claim(parent: Path) -> Path:
+    with storage_sentences(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        for number in count(1):
+            with suppress(FileExistsError):  # another process may be as fast
+                (folder := parent / f"{number:03d}").mkdir(mode=0o700)
+                return folder
+    raise AssertionError

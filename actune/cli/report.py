@@ -1,0 +1,40 @@
+"""`actune report`: learning curves in the terminal and as one html page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from actune.cli import options as given_as
+from actune.cli.console import Output
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="The folders of runs or projects.")],
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default DIR/report.html.")] = None,
+    round: Annotated[int | None, typer.Option(help="The round whose map is drawn; the first by default.")] = None,
+    json: given_as.Json = False,
+    quiet: given_as.Quiet = False,
+) -> None:
+    """Prints the learning curve, several runs side by side, and writes a page that needs no network.
+
+    Example: actune report runs/001 runs/002 --to compared.html
+    """
+    from actune.cli.curve import show_curve, show_curves
+    from actune.session.runner import result
+    from actune.session.setup import open_session
+
+    output = Output(json, quiet)
+    sessions = [open_session(folder) for folder in folders]
+    runs = [result(session) for session in sessions]
+    from actune.report.page import write_report
+
+    page = write_report(sessions, to or folders[0] / "report.html", round)
+    if len(runs) == 1:
+        show_curve(output, runs[0])
+    else:
+        show_curves(output, runs)
+    output.say(f"report: {page}")
+    output.give({"report": str(page), "runs": runs})

@@ -1,0 +1,63 @@
+"""The labels of a run as rows of a table: what people said and, apart from it, what the model trusts itself about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from actune.session.session import Session
+
+COLUMNS = ("id", "text", "label", "source", "round", "confidence", "by")
+Row = list[object]
+
+
+def human_rows(session: Session) -> list[Row]:
+    """The answers that count, in row order; the simulated oracle and the file's own labels are answers too."""
+    pool, labels = session.pool, session.labels()
+    newest = {answer.row: answer for answer in session.store.database.answers() if answer.kind == "label"}
+    seen = [facts["answers_seen"] for facts in session.rounds()]
+    return [
+        [
+            pool.ids[row],
+            pool.texts[row],
+            pool.classes[number],
+            "human",
+            _first_use(newest[row].number, seen),
+            None,
+            newest[row].by,
+        ]
+        for row, number in sorted(labels.of_row.items())
+    ]
+
+
+def pseudo_rows(session: Session) -> list[Row]:
+    """The rows trusted by the newest choice that nobody has answered or skipped since."""
+    chosen = session.selected - 1
+    if chosen < 1:  # the first questions come before any model
+        return []
+    arrays = session.store.load_arrays(f"select-{chosen:03d}")
+    pool, labels, memory = session.pool, session.labels(), arrays.get("memory")
+    trusted = zip(arrays.get("trusted_rows", ()), arrays.get("trusted_targets", ()), strict=True)
+    return [
+        [
+            pool.ids[row],
+            pool.texts[row],
+            pool.classes[number],
+            "pseudo",
+            chosen,
+            _confidence(memory, row, number),
+            "model",
+        ]
+        for row, number in sorted((int(row), int(number)) for row, number in trusted)
+        if row not in labels.of_row and row not in labels.skipped
+    ]
+
+
+def _first_use(answer: int, seen: Sequence[int]) -> int | None:
+    """The first round whose training knew this answer."""
+    return next((round for round, last in enumerate(seen) if answer <= last), None)
+
+
+def _confidence(memory: Any, row: int, number: int) -> float | None:
+    """What the memory bank holds for the class, where it remembers predictions and not scores."""
+    return round(float(memory[row, number]), 4) if memory is not None and memory.ndim == 2 else None

@@ -1,0 +1,36 @@
+"""One folder, one simulated run: made where there is none, continued where it is the same, else refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from actune.core.progress import Progress, silent
+from actune.core.task import Task
+from actune.errors import RunFolderError
+from actune.session.config import FILE, load_config
+from actune.session.runner import same_run
+from actune.session.session import Session
+from actune.session.setup import check, create, fingerprint, make_request, open_session
+
+
+def open_or_create(
+    folder: Path, task: Task, options: Mapping[str, Any], round_seconds: float = 60.0, progress: Progress = silent
+) -> Session:
+    """The session of `folder`, new or as it was left; a larger number of rounds extends it.
+
+    `options` are those of `create` that make a run what it is.
+    """
+    if (folder / FILE).exists() and not load_config(folder).request.simulated:
+        raise RunFolderError(f"{str(folder)!r} is a project that people answer: choose another folder")
+    request = make_request(task, **options)
+    if not same_run(folder, request):
+        return create(folder, task, **options, round_seconds=round_seconds, progress=progress)
+    session = open_session(folder, progress)
+    if fingerprint(task) != session.config.resolved.fingerprint:
+        raise RunFolderError(f"the data of {request.data!r} is not what {str(folder)!r} was made with")
+    if request.rounds > session.config.request.rounds:
+        check(request, task)
+        session.store.reconfigure(session.config.extended_to(request.rounds))
+    return session

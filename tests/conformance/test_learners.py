@@ -1,0 +1,192 @@
+"""The contract of every learner on encoders of every family that we name, with tiny random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from actune.core.classifier import Classifier, Learner, Readout
+from actune.core.objective import Objective
+from actune.core.settings import Training
+from actune.core.streams import Streams
+from actune.models.finetuning import FineTuning
+from actune.models.learners import make_learner
+from tests.models.tiny import CONFIGS, LIMIT, PADS_WITH_ONE, TEXTS, save_tiny, training_of
+
+RECIPE = Training(learning_rate=1e-3, epochs=1, steps=2)
+CPU = torch.device("cpu")
+OPEN = Objective(threshold=0.0)  # every trusted row passes
+TRUSTING = training_of(12, 14)
+every_learner = pytest.mark.parametrize("name", ["finetune", "probe"])
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def family(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def folder(family: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny(tmp_path_factory.mktemp(family), family)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACTUNE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def made(name: str, folder: Path, **changes: Any) -> tuple[Learner, Any]:
+    learner = make_learner(name, folder, 3, 128, replace(RECIPE, **changes), CPU)
+    return learner, learner.prepare(TEXTS)
+
+
+def state(classifier: Classifier) -> dict[str, torch.Tensor]:
+    weights: dict[str, torch.Tensor] = classifier.network.state_dict()  # type: ignore[attr-defined]
+    return {name: value.clone() for name, value in weights.items()}
+
+
+def equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def same(one: Readout, other: Readout) -> bool:
+    return torch.equal(one.log_proba, other.log_proba) and torch.equal(one.embedding, other.embedding)
+
+
+def close(one: torch.Tensor, other: torch.Tensor) -> None:
+    torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+
+
+@every_learner
+def test_a_readout_is_a_distribution_and_an_embedding_for_every_text(name: str, folder: Path) -> None:
+    learner, inputs = made(name, folder)
+    assert len(inputs) == len(TEXTS)
+    readout = learner.fit(inputs, TRUSTING, OPEN, Streams(0)).read(inputs)
+    assert readout.log_proba.shape == (len(TEXTS), 3)
+    assert readout.embedding.shape == (len(TEXTS), 32 if name == "finetune" else 256)
+    assert readout.log_proba.dtype == readout.embedding.dtype == torch.float32
+    close(readout.log_proba.exp().sum(1), torch.ones(len(TEXTS)))
+    assert torch.isfinite(readout.embedding).all()
+    # equal texts are read alike, and different ones differ
+    close(readout.embedding[:10], readout.embedding[10:20])
+    assert not torch.allclose(readout.embedding[0], readout.embedding[1], atol=1e-4)
+
+
+@every_learner
+def test_rows_follow_their_texts(name: str, folder: Path) -> None:
+    learner, inputs = made(name, folder)
+    classifier = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    rows = np.random.default_rng(0).permutation(len(TEXTS))[:17]
+    other = classifier.read(learner.prepare([TEXTS[row] for row in rows]))
+    close(other.embedding, classifier.read(inputs).embedding[rows])
+
+
+@every_learner
+def test_one_stream_is_one_model_and_another_round_another(name: str, folder: Path) -> None:
+    learner, inputs = made(name, folder)
+    before = torch.get_rng_state()
+    first = state(learner.fit(inputs, TRUSTING, OPEN, Streams(0)))
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(123)
+    assert equal(first, state(learner.fit(inputs, TRUSTING, OPEN, Streams(0))))
+    assert not equal(first, state(learner.fit(inputs, TRUSTING, OPEN, Streams(0, 1))))
+
+
+@every_learner
+@pytest.mark.parametrize("objective", [Objective(weight=0.0), Objective(threshold=1.0)], ids=["weight 0", "gate 1"])
+def test_no_weight_or_a_shut_gate_is_plain_fine_tuning(name: str, folder: Path, objective: Objective) -> None:
+    learner, inputs = made(name, folder)
+    plain = state(learner.fit(inputs, training_of(12), objective, Streams(0)))
+    assert equal(plain, state(learner.fit(inputs, TRUSTING, objective, Streams(0))))
+    assert not equal(plain, state(learner.fit(inputs, TRUSTING, OPEN, Streams(0))))
+
+
+@every_learner
+def test_fitting_makes_a_new_classifier_and_changes_no_old_one(name: str, folder: Path) -> None:
+    learner, inputs = made(name, folder)
+    old = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    before, said = state(old), old.read(inputs)
+    learner.fit(inputs, TRUSTING, OPEN, Streams(0, 1))
+    assert equal(before, state(old)) and same(said, old.read(inputs))
+
+
+@every_learner
+def test_save_and_load_are_equal(name: str, folder: Path, tmp_path: Path) -> None:
+    learner, inputs = made(name, folder)
+    classifier = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    classifier.save(tmp_path / "model", ["a", "b", "c"], "a card")
+    loaded = learner.load(tmp_path / "model")
+    assert equal(state(classifier), state(loaded)) and same(classifier.read(inputs), loaded.read(inputs))
+
+
+@every_learner
+def test_a_round_has_a_fresh_encoder_and_its_own_head(name: str, folder: Path) -> None:
+    """With a learning rate of zero nothing moves: what differs between rounds is the head alone."""
+    learner, inputs = made(name, folder, learning_rate=0.0)
+    classifiers: list[Any] = [learner.fit(inputs, TRUSTING, OPEN, Streams(0, round)) for round in (0, 1)]
+    one, other = map(state, classifiers)
+    moved = {part for part in one if not torch.equal(one[part], other[part])}
+    assert moved
+    if name == "finetune":
+        prefix = f"{classifiers[0].network.base_model_prefix}."
+        body = {part for part in one if part.startswith(prefix)}
+        assert len(body) > 10 and not moved & body
+
+
+# fine-tuning alone
+
+
+def test_batches_do_not_change_a_readout(folder: Path) -> None:
+    """Padding is masked and counted as the family does it: RoBERTa's positions depend on the padding id."""
+    learner, inputs = made("finetune", folder)
+    classifier: Any = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    usual = classifier.read(inputs)
+    for budget in (1, 50, 10**6):
+        other = classifier.read(inputs, budget=budget)
+        close(other.log_proba, usual.log_proba)
+        close(other.embedding, usual.embedding)
+
+
+def test_texts_are_padded_and_cut_as_the_family_wants(folder: Path, family: str) -> None:
+    learner, inputs = made("finetune", folder)
+    assert inputs.pad == (1 if family in PADS_WITH_ONE else 0)
+    assert inputs.lengths.max() == LIMIT and inputs.cut == 3
+    assert learner.notes == ["3 of 30 texts were cut at 16 tokens"]
+
+
+def test_the_embedding_is_the_last_layers_first_token(folder: Path, tmp_path: Path) -> None:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    learner, inputs = made("finetune", folder)
+    classifier = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    classifier.save(tmp_path, ["a", "b", "c"], "a card")
+    network: Any = AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    assert network.config.id2label == {0: "a", 1: "b", 2: "c"}
+    tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path)
+    texts = tokenizer(TEXTS[:10], truncation=True, max_length=LIMIT, padding=True, return_tensors="pt")
+    given = {key: texts[key] for key in ("input_ids", "attention_mask")}
+    with torch.inference_mode():
+        logits = network(**given).logits
+        hidden = network.base_model(**given)[0]
+    readout = classifier.read(inputs)
+    close(logits.log_softmax(1), readout.log_proba[:10])
+    close(hidden[:, 0], readout.embedding[:10])
+
+
+def test_word_embeddings_can_be_frozen(folder: Path) -> None:
+    for frozen in (True, False):
+        learner, inputs = made("finetune", folder, freeze_word_embeddings=frozen)
+        assert isinstance(learner, FineTuning)
+        network: Any = learner.fit(inputs, TRUSTING, OPEN, Streams(0)).network
+        untouched, _ = made("finetune", folder, learning_rate=0.0)
+        original: Any = untouched.fit(inputs, TRUSTING, OPEN, Streams(0)).network  # type: ignore[attr-defined]
+        same_words = torch.equal(network.get_input_embeddings().weight, original.get_input_embeddings().weight)
+        assert same_words is frozen

@@ -1,0 +1,78 @@
+"""Learners by name, their recipes, and what a round is estimated to cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from actune.core.settings import Training
+from actune.errors import SettingError
+from actune.models import learners
+from actune.models.finetuning import FineTuning
+from actune.models.learners import CPU, LEARNERS, PAPER, PROBE, check_learner, estimate_round, make_learner, recipe_for
+from actune.models.probing import Probing
+from actune.models.tokens import Tokens
+from tests.models.tiny import TEXTS
+
+
+def test_every_learner_and_device_has_its_recipe() -> None:
+    assert recipe_for("finetune", "cuda") == PAPER == Training()
+    assert recipe_for("finetune", "cpu") == CPU != PAPER
+    assert recipe_for("probe", "cpu") == recipe_for("probe", "cuda") == PROBE
+
+
+def test_the_paper_recipe_is_the_papers() -> None:
+    assert (PAPER.learning_rate, PAPER.weight_decay, PAPER.clip, PAPER.warmup) == (2e-5, 1e-8, 1.0, 0.1)
+    assert (PAPER.epochs, PAPER.steps, PAPER.dev_every, PAPER.labelled_batch) == (15, 2000, 50, 8)
+    assert PAPER.dev_at_epoch_end and not PAPER.freeze_word_embeddings
+
+
+def test_an_unknown_learner_is_corrected() -> None:
+    assert [check_learner(name) for name in LEARNERS] == list(LEARNERS)
+    with pytest.raises(SettingError, match="unknown learner 'finetun': did you mean 'finetune'"):
+        check_learner("finetun")
+
+
+def test_learners_by_name(tiny: Path, cpu: torch.device) -> None:
+    assert type(make_learner("finetune", tiny, 3, 64, CPU, cpu)) is FineTuning
+    assert type(make_learner("probe", tiny, 3, 64, PROBE, cpu)) is Probing
+
+
+def estimate(
+    folder: Path, recipe: Training, trusts: bool, labels: int = 40, dev: int = 0, texts: list[str] = TEXTS
+) -> float:
+    learner = FineTuning(folder, 3, 64, recipe, torch.device("cpu"))
+    tokens: Tokens = learner.prepare(texts)
+    seconds = estimate_round(learner, tokens, dev, labels, trusts)
+    assert learner.recipe == recipe  # the trial is another learner
+    return seconds
+
+
+@pytest.mark.parametrize("trusts", [False, True])
+@pytest.mark.parametrize("texts", [TEXTS, TEXTS[:1]], ids=["pool", "one text"])
+def test_an_estimate_is_a_number_of_seconds(tiny: Path, trusts: bool, texts: list[str]) -> None:
+    seconds = estimate(tiny, CPU, trusts, dev=20, texts=texts)
+    assert 0 < seconds < 600 and math.isfinite(seconds)
+
+
+def test_an_estimate_counts_steps_and_reads(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that moves by one second a glance: a step takes one, and so does the read of the 30 texts."""
+    recipe = replace(CPU, dev_every=50)
+
+    def seconds(recipe: Training, trusts: bool, labels: int = 40, dev: int = 0) -> float:
+        monkeypatch.setattr(learners, "time", SimpleNamespace(perf_counter=count().__next__))
+        return estimate(tiny, recipe, trusts, labels, dev)
+
+    assert seconds(replace(recipe, steps=200), trusts=True) == pytest.approx(200 + 1)
+    assert seconds(replace(recipe, steps=2000), trusts=True) == pytest.approx(2000 + 1)
+    assert seconds(replace(recipe, epochs=15), trusts=False) == pytest.approx(15 * 5 + 1)
+    assert seconds(replace(recipe, epochs=15), trusts=False, labels=41) == pytest.approx(15 * 6 + 1)
+    assert seconds(replace(recipe, steps=200), trusts=True, dev=60) == pytest.approx(200 + 1 + 5 * 2)
+    at_epochs = replace(recipe, epochs=10, dev_at_epoch_end=True)
+    assert seconds(at_epochs, trusts=False, dev=30) == pytest.approx(50 + 1 + (1 + 1 + 10))

@@ -1,0 +1,105 @@
+"""The map of a round: its numbers by hand, its layout for odd pools, labelled rows where they are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from actune.report.maps import DRAWS, Map, draw_map, layout, load_map, maps_of, spread
+
+
+def tiny(asked: list[bool], labelled: list[bool]) -> Map:
+    """Three corners of a 3-4-5 triangle and a point 10 above the first."""
+    points = np.array([[0, 0], [3, 0], [0, 4], [0, 10]], np.float32)
+    return Map(1, points, np.zeros(4, np.int16), np.array(asked), np.array(labelled), None, None)
+
+
+def test_distances_by_hand():
+    found = tiny([True, True, True, False], [False, False, False, True])
+    between, to_labelled = spread(found, seed=0)
+    assert between.asked == pytest.approx((3 + 4 + 5) / 3)
+    assert to_labelled.asked == pytest.approx((10 + np.hypot(3, 10) + 6) / 3)
+    # all three unlabelled rows are in every draw of three
+    assert between.drawn == pytest.approx(between.asked) and between.deviation == pytest.approx(0)
+
+
+def test_random_draws_are_the_same_every_time_and_skip_labelled_rows():
+    found = tiny([True, True, False, False], [False, False, False, True])
+    first, second = spread(found, seed=3), spread(found, seed=3)
+    assert first == second
+    assert 3 < first[0].drawn < 5 and DRAWS > 1
+
+
+def test_one_question_has_no_spread():
+    assert spread(tiny([True, False, False, False], [False] * 4), seed=0) == []
+    assert spread(tiny([False] * 4, [False] * 4), seed=0) == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 40])
+def test_a_layout_for_any_number_of_points(count):
+    places = layout(np.random.default_rng(0).normal(size=(count, 5)).astype(np.float32))
+    assert places.shape == (count, 2) and np.isfinite(places).all()
+
+
+def test_equal_points_can_be_laid_out():
+    assert np.isfinite(layout(np.zeros((20, 5), np.float32))).all()
+
+
+def test_the_number_of_threads_changes_no_bit(opened):
+    points = load_map(opened["actune"], 1).points  # real ones: a cloud at random forgives a wrong bit
+    layout(points[:20])  # a limit holds for the libraries that are loaded
+    places = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "openmp"):
+            places.append(layout(points))
+    assert (places[0] == places[1]).all()
+
+
+def test_near_points_stay_near():
+    rng = np.random.default_rng(0)
+    centres = 40 * np.eye(3, 6)
+    points = np.concatenate([centre + rng.normal(size=(30, 6)) for centre in centres]).astype(np.float32)
+    places = layout(points - points.mean(0))
+    gaps = np.linalg.norm(places[:, None] - places, axis=2) + 1e9 * np.eye(90)
+    assert (gaps.argmin(1) // 30 == np.arange(90) // 30).all()
+
+
+def test_the_map_knows_what_was_asked(opened):
+    session = opened["actune"]
+    found = load_map(session, 1)
+    rows = session.store.load_arrays("select-001")["map_rows"]
+    asked = [question.row for question in session.store.database.questions() if question.round == 1]
+    assert sorted(rows[found.asked].tolist()) == sorted(asked)
+    assert not found.labelled.any()  # the stored sample is of unlabelled rows
+
+
+def test_labelled_rows_in_the_sample_are_measured_and_drawn(copied):
+    session = copied("actune")
+    arrays = session.store.load_arrays("select-001")
+    first = [question.row for question in session.store.database.questions() if question.round == 0]
+    count = len(first)
+    arrays["map_rows"] = np.concatenate([arrays["map_rows"], first])
+    arrays["map_points"] = np.concatenate([arrays["map_points"], arrays["map_points"][:count]])
+    arrays["map_classes"] = np.concatenate([arrays["map_classes"], arrays["map_classes"][:count]])
+    arrays["map_regions"] = np.concatenate([arrays["map_regions"], np.full(count, -1, np.int16)])
+    session.store.save_arrays("select-001", arrays)
+    found = load_map(session, 1)
+    assert found.labelled.sum() == count
+    assert len(spread(found, seed=0)) == 2
+    assert "labelled before" in draw_map(found, session.pool.classes, 10, "map")
+
+
+def test_maps_are_found_where_they_are(opened):
+    both = maps_of([opened["random"], opened["actune"]])
+    assert both[0] is None and both[1].round == 1
+    assert maps_of([opened["random"], opened["begun"]]) == [None, None]
+    assert maps_of([opened["actune"]], 2)[0].round == 2
+
+
+def test_many_classes_share_one_legend_entry():
+    rng = np.random.default_rng(0)
+    points, classes = rng.normal(size=(60, 4)).astype(np.float32), np.repeat(np.arange(20), 3).astype(np.int16)
+    nobody = np.zeros(60, bool)
+    drawn = draw_map(Map(1, points, classes, nobody, nobody, None, None), [f"c{n}" for n in range(20)], 10, "map")
+    assert "9 other classes" in drawn and ">c10<" in drawn and ">c11<" not in drawn

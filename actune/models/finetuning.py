@@ -19,7 +19,10 @@ from actune.models import precision
 from actune.models.encoders import load_classifier, load_tokenizer, token_limit
 from actune.models.reader import read_tokens
 from actune.models.tokens import Tokens, tokenize
+from actune.models.steps import Tensors
 from actune.models.training import Rows, train
+
+FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 
 
 class FineTuning:
@@ -54,9 +57,12 @@ class FineTuning:
             network.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
         classifier = FineTuned(network, self.tokenizer, self.device)
 
-        def logits_of(rows: Rows) -> torch.Tensor:
+        def inputs_of(rows: Rows) -> Tensors:
+            return inputs.batch(rows, round_to=1 if self.device.type == "cpu" else FEW_WIDTHS)
+
+        def logits_of(batch: Tensors) -> torch.Tensor:
             with precision.for_training(self.device):
-                return network(**inputs.batch(rows, self.device)).logits.float()  # type: ignore[no-any-return]
+                return network(**batch).logits.float()  # type: ignore[no-any-return]
 
         def dev_accuracy() -> float:
             assert dev is not None
@@ -64,7 +70,7 @@ class FineTuning:
             return float((predicted == dev.labels).mean())
 
         look = dev_accuracy if dev is not None and len(dev.labels) else None
-        train(network, logits_of, training, objective, self.recipe, streams, look, progress)
+        train(network, inputs_of, logits_of, training, objective, self.recipe, streams, look, progress)
         return classifier
 
     def load(self, folder: Path) -> FineTuned:

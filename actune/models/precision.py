@@ -21,7 +21,8 @@ def name(device: torch.device) -> str:
 
 
 def _bfloat16(device: torch.device, enabled: bool) -> torch.autocast:
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=enabled)
+    # casts are not cached: a recorded step must hold its own
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=enabled, cache_enabled=False)
 
 
 def _native_bfloat16() -> bool:

@@ -21,6 +21,7 @@ from actune.models.cache import Vectors, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
 from actune.models.reader import read_tokens
 from actune.models.tokens import tokenize
+from actune.models.steps import Tensors
 from actune.models.training import Rows, train
 
 WIDTH = 256
@@ -59,8 +60,11 @@ class Probing:
         network.to(self.device)
         classifier = Probed(network, self)
 
-        def logits_of(rows: Rows) -> torch.Tensor:
-            return network(inputs[torch.from_numpy(rows).to(self.device)])[0]  # type: ignore[no-any-return]
+        def inputs_of(rows: Rows) -> Tensors:
+            return {"inputs": inputs[torch.from_numpy(rows).to(self.device)]}
+
+        def logits_of(batch: Tensors) -> torch.Tensor:
+            return network(**batch)[0]  # type: ignore[no-any-return]
 
         def dev_accuracy() -> float:
             assert dev is not None
@@ -69,7 +73,7 @@ class Probing:
 
         look = dev_accuracy if dev is not None and len(dev.labels) else None
         with one_thread(self.device):
-            train(network, logits_of, training, objective, self.recipe, streams, look, progress)
+            train(network, inputs_of, logits_of, training, objective, self.recipe, streams, look, progress)
         return classifier
 
     def load(self, folder: Path) -> Probed:

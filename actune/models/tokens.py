@@ -38,10 +38,12 @@ class Tokens:
             np.concatenate([self.flat[:0], *pieces]), np.concatenate([[0], np.cumsum(self.lengths[rows])]), self.pad, 0
         )
 
-    def batch(self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device) -> dict[str, torch.Tensor]:
-        """These rows, padded to the longest of them."""
+    def batch(
+        self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device | None = None, round_to: int = 1
+    ) -> dict[str, torch.Tensor]:
+        """These rows, padded to the longest of them, or to the next multiple that some text of all reaches."""
         lengths = self.lengths[rows]
-        width = int(lengths.max())
+        width = int(min(-(-lengths.max() // round_to) * round_to, self.lengths.max()))
         ids = np.full((len(rows), width), self.pad, dtype=np.int64)
         mask = np.arange(width) < lengths[:, None]
         ids[mask] = np.concatenate([self.flat[self.offsets[row] : self.offsets[row + 1]] for row in rows])

@@ -17,8 +17,10 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.models.objectives import self_training_loss
+from actune.models.steps import Tensors, make_step
 
 Rows = npt.NDArray[np.int64]
+KNOWN = ("labels", "targets", "weights")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Batch:
 
 def train(
     network: nn.Module,
-    logits_of: Callable[[Rows], torch.Tensor],
+    inputs_of: Callable[[Rows], Tensors],
+    logits_of: Callable[[Tensors], torch.Tensor],
     training: TrainingSet,
     objective: Objective,
     recipe: Training,
@@ -47,36 +50,40 @@ def train(
     device = next(network.parameters()).device
     batches = plan_batches(training, objective, recipe, streams)
     optimizer = make_optimizer(network, recipe)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, linear_schedule(len(batches), recipe.warmup))
-    labels = torch.from_numpy(training.labels).to(device)
-    targets = torch.from_numpy(training.trusted.targets).to(device)
-    weights = torch.from_numpy(training.trusted.weights).to(device)
-    trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    factor = linear_schedule(len(batches), recipe.warmup)
+
+    def loss_of(batch: Tensors) -> torch.Tensor:
+        inputs = {name: tensor for name, tensor in batch.items() if name not in KNOWN}
+        return self_training_loss(logits_of(inputs), batch["labels"], batch["targets"], batch["weights"], objective)
+
+    take_step = make_step(network, loss_of, recipe.clip)
     best, kept = -1.0, None
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(streams.integer("dropout"))
         network.train()
         for step, batch in enumerate(batches, 1):
-            rows = np.concatenate([training.rows[batch.labelled], training.trusted.rows[batch.trusted]])
-            pick, trust = (torch.from_numpy(places).to(device) for places in (batch.labelled, batch.trusted))
-            loss = self_training_loss(logits_of(rows), labels[pick], targets[trust], weights[trust], objective)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(trainable, recipe.clip)
-            optimizer.step()
-            schedule.step()
+            set_rate(optimizer, recipe.learning_rate * factor(step - 1))
+            take_step(optimizer, _tensors(training, batch, inputs_of))
             progress("train", step, len(batches))
             look = step % recipe.dev_every == 0 or batch.epoch_ends or step == len(batches)
             if dev_accuracy is not None and look:
                 network.eval()
                 if (accuracy := dev_accuracy()) > best:
-                    best, kept = accuracy, [parameter.detach().clone() for parameter in trainable]
+                    best, kept = accuracy, [parameter.detach().clone() for parameter in take_step.trainable]
                 network.train()
     if kept is not None:
         with torch.no_grad():
-            for parameter, value in zip(trainable, kept, strict=True):
+            for parameter, value in zip(take_step.trainable, kept, strict=True):
                 parameter.copy_(value)
     network.eval()
+
+
+def _tensors(training: TrainingSet, batch: Batch, inputs_of: Callable[[Rows], Tensors]) -> Tensors:
+    """What one step needs: the inputs of its rows, labelled first, and what is known of them."""
+    trusted = training.trusted
+    known = (training.labels[batch.labelled], trusted.targets[batch.trusted], trusted.weights[batch.trusted])
+    rows = np.concatenate([training.rows[batch.labelled], trusted.rows[batch.trusted]])
+    return {**inputs_of(rows), **{name: torch.from_numpy(array) for name, array in zip(KNOWN, known, strict=True)}}
 
 
 def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, streams: Streams) -> list[Batch]:
@@ -121,10 +128,23 @@ def linear_schedule(steps: int, warmup: float) -> Callable[[int], float]:
 
 
 def make_optimizer(network: nn.Module, recipe: Training) -> torch.optim.Optimizer:
-    """AdamW; biases and norms are vectors and do not decay."""
+    """AdamW; biases and norms are vectors and do not decay. A rate that lies on the GPU may change between replays."""
     trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in trainable if p.ndim > 1], "weight_decay": recipe.weight_decay},
         {"params": [p for p in trainable if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=recipe.learning_rate, eps=1e-8, fused=True)
+    device = trainable[0].device
+    if device.type == "cpu":
+        return torch.optim.AdamW(groups, lr=recipe.learning_rate, eps=1e-8, fused=True)
+    rate = torch.tensor(recipe.learning_rate, device=device)
+    return torch.optim.AdamW(groups, lr=rate, eps=1e-8, fused=True, capturable=True)
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """The learning rate of the next step."""
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], torch.Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate

@@ -20,6 +20,7 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.models import training as training_module
+from actune.models.steps import Tensors
 from actune.models.training import Rows, endless, linear_schedule, make_optimizer, plan_batches, train
 from tests.models.tiny import training_of
 
@@ -27,6 +28,10 @@ ROWS, CLASSES = 40, 3
 POINTS = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(7))
 RECIPE = Training(learning_rate=0.05, epochs=3, steps=9, dev_every=4, dev_at_epoch_end=False, pseudo_batch=5)
 ALWAYS = Objective(threshold=0.0)
+
+
+def rows_as_inputs(rows: Rows) -> Tensors:
+    return {"rows": torch.from_numpy(rows)}
 
 
 class Trained:
@@ -49,12 +54,12 @@ class Trained:
         self.modes: list[bool] = []
         self.accuracies = accuracies
         look = None if accuracies is None else self.look
-        train(self.network, self.logits_of, training, objective, recipe, streams, look, self.progress)
+        train(self.network, rows_as_inputs, self.logits_of, training, objective, recipe, streams, look, self.progress)
 
-    def logits_of(self, rows: Rows) -> torch.Tensor:
-        self.rows.append(rows.tolist())
+    def logits_of(self, batch: Tensors) -> torch.Tensor:
+        self.rows.append(batch["rows"].tolist())
         self.modes.append(self.network.training)
-        logits: torch.Tensor = self.network(POINTS[rows])
+        logits: torch.Tensor = self.network(POINTS[batch["rows"]])
         return logits
 
     def look(self) -> float:
@@ -130,7 +135,7 @@ def test_rows_labels_and_targets_stay_together() -> None:
     training = TrainingSet(rows[:10], classes[:10], trusted)
     table = nn.Embedding(ROWS, CLASSES)
     recipe = replace(RECIPE, learning_rate=1.0, steps=60)
-    train(table, lambda given: table(torch.from_numpy(given)), training, ALWAYS, recipe, Streams(0))
+    train(table, rows_as_inputs, lambda batch: table(batch["rows"]), training, ALWAYS, recipe, Streams(0))
     assert table.weight.argmax(1)[rows[:30]].tolist() == classes[:30].tolist()
 
 
@@ -162,7 +167,7 @@ def test_every_step_learns_something_and_one_learns_most(steps: int, warmup: flo
 @pytest.mark.parametrize("scale", [100.0, 0.001])
 def test_gradients_are_clipped_and_the_schedule_is_applied(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """With plain descent the length of a step is rate x factor x clipped gradient."""
-    recipe = replace(RECIPE, clip=0.5)
+    recipe = replace(RECIPE, clip=0.5, learning_rate=1.0)
     monkeypatch.setattr(
         training_module, "make_optimizer", lambda network, given: torch.optim.SGD(network.parameters(), lr=1.0)
     )
@@ -171,7 +176,8 @@ def test_gradients_are_clipped_and_the_schedule_is_applied(scale: float, monkeyp
     places = [point.detach().clone()]
     train(
         network,
-        lambda rows: scale * point.expand(len(rows), 2),
+        rows_as_inputs,
+        lambda batch: scale * point.expand(len(batch["rows"]), 2),
         TrainingSet(np.arange(8), np.zeros(8, np.int64), PseudoLabels.none()),
         ALWAYS,
         replace(recipe, epochs=10),
@@ -265,6 +271,6 @@ def test_frozen_weights_stay() -> None:
     frozen = nn.Linear(6, 6)
     network = nn.Sequential(frozen.requires_grad_(False), nn.Linear(6, CLASSES))
     before = frozen.weight.clone()
-    logits_of: Callable[[Rows], torch.Tensor] = lambda rows: network(POINTS[rows])  # noqa: E731
-    train(network, logits_of, training_of(20), ALWAYS, replace(RECIPE, weight_decay=0.5), Streams(0), lambda: 0.5)
+    logits_of: Callable[[Tensors], torch.Tensor] = lambda batch: network(POINTS[batch["rows"]])  # noqa: E731
+    train(network, rows_as_inputs, logits_of, training_of(20), ALWAYS, replace(RECIPE, weight_decay=0.5), Streams(0), lambda: 0.5)
     assert torch.equal(frozen.weight, before)

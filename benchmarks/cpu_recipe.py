@@ -54,7 +54,9 @@ def main() -> None:
     maker = FineTuning(folder, 6, task.settings.max_tokens, BASE, torch.device("cpu"))
     inputs = maker.prepare(task.pool.texts)
     dev, test = (
-        Labelled(maker.prepare(part.texts), np.asarray(part.labels)) for part in (task.dev, task.test) if part is not None
+        Labelled(maker.prepare(part.texts), np.asarray(part.labels))
+        for part in (task.dev, task.test)
+        if part is not None
     )
     table: list[dict[str, object]] = []
 
@@ -71,7 +73,13 @@ def main() -> None:
         used = {name: asdict(recipe)[name] for name in COLUMNS}
         used["steps" if kind == "labels alone" else "epochs"] = ""
         table.append(
-            {"training": kind, **used, "accuracy": round(accuracy, 4), "seconds": round(seconds, 1), "seeds": len(scores)}
+            {
+                "training": kind,
+                **used,
+                "accuracy": round(accuracy, 4),
+                "seconds": round(seconds, 1),
+                "seeds": len(scores),
+            }
         )
         print(table[-1], flush=True)
 
@@ -94,7 +102,9 @@ def main() -> None:
         targets = log_proba.argmax(1).numpy()[surest]
         sets[seed] = replace(training, trusted=PseudoLabels(surest, targets, np.ones(len(surest), np.float32)))
     for recipe in TRUSTING:
-        note("with 1,000 pseudo-labels", recipe, [measure(recipe, training, seed)[:2] for seed, training in sets.items()])
+        note(
+            "with 1,000 pseudo-labels", recipe, [measure(recipe, training, seed)[:2] for seed, training in sets.items()]
+        )
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     with arguments.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(table[0]))

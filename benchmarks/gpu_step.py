@@ -41,7 +41,9 @@ def main() -> None:
         for dropout in (0.0, 0.1):
             marks: list[float] = []
 
-            def make(network: torch.nn.Module, *rest: object, kind: type = kind, dropout: float = dropout) -> steps.Step:
+            def make(
+                network: torch.nn.Module, *rest: object, kind: type = kind, dropout: float = dropout
+            ) -> steps.Step:
                 for module in network.modules():
                     if isinstance(module, torch.nn.Dropout):
                         module.p = dropout

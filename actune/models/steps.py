@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 Tensors = dict[str, torch.Tensor]
 
@@ -71,8 +73,7 @@ class GraphedStep(Step):
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize(self.device)
         try:
-            # some encoders make small tensors without naming a device: a recording holds only what is on the GPU
-            with self.device, torch.cuda.graph(graph, pool=self._memory, stream=self._stream):
+            with self.device, ConstantsInPlace(), torch.cuda.graph(graph, pool=self._memory, stream=self._stream):
                 self._run(optimizer, kept)
         except RuntimeError as error:  # an encoder that looks at its own values while it runs
             warnings.warn(f"this encoder's steps cannot be recorded and run slower: {error}", stacklevel=2)
@@ -80,6 +81,19 @@ class GraphedStep(Step):
             return False
         self._recorded[shape] = graph, kept
         return True
+
+
+class ConstantsInPlace(TorchFunctionMode):
+    """A recording cannot copy from the host: constants that an encoder makes while it runs are filled in on the GPU.
+
+    Tensors that it makes without naming a device land there too, by the device that is set around it.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.tensor and args and isinstance(args[0], (bool, int, float)):
+            return torch.full((), args[0], dtype=kwargs.get("dtype"), device=kwargs.get("device"))
+        return func(*args, **kwargs)
 
 
 def make_step(network: nn.Module, loss_of: Callable[[Tensors], torch.Tensor], clip: float) -> Step:

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from actune.annotators.oracle import Oracle
-    from actune.core.dialogue import Answer, Question
-    from actune.core.pool import Pool, pool_of
-    from actune.data.formats import read_pool
-    from actune.data.tasks import load_task
-    from actune.session.runner import run
-    from actune.session.session import Session
-    from actune.session.setup import create, open_session
+    from actune.annotators.oracle import Oracle as Oracle
+    from actune.core.dialogue import Answer as Answer
+    from actune.core.dialogue import Question as Question
+    from actune.core.pool import Pool as Pool
+    from actune.core.pool import pool_of as pool_of
+    from actune.data.formats import read_pool as read_pool
+    from actune.data.tasks import load_task as load_task
+    from actune.session.runner import run as run
+    from actune.session.session import Session as Session
+    from actune.session.setup import create as create
+    from actune.session.setup import open_session as open_session
 
 # the names above, each imported when first used, so that `import actune` is instant
 _HOMES = {

@@ -65,6 +65,8 @@ def resolve(
     if (dev or test) and (str(data) in cards() or path.is_dir()):
         raise DataError(f"{data} has its own dev and test: name one train file beside {dev or test}")
     if str(data) in cards():
+        if reading != USUAL:
+            raise DataError(f"{data} is a named data set: its columns and splits are fixed, so name none")
         return load_task(str(data), data_dir, seed)
     if path.is_dir():
         if path.resolve().name in cards() and _train_file(path).exists():

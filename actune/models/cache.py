@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 Vectors = npt.NDArray[np.float32]
+Embedded = tuple[Vectors, int]  # with the number of texts that were cut at the token limit
 DECIDING = ("safetensors", "json", "txt", "model")  # weights, settings and the tokenizer's files
 
 
@@ -22,7 +24,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("ACTUNE_CACHE") or f"{base}/actune").expanduser()
 
 
-def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callable[[], Vectors]) -> Vectors:
+def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callable[[], Embedded]) -> Embedded:
     """`compute()`, or what an earlier call with the same model, texts and way of reading has kept.
 
     The thread count is part of the name because it decides the last bits, and a resumed run must equal an unbroken one.
@@ -34,15 +36,16 @@ def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callabl
     for text in texts:
         digest.update(len(text).to_bytes(8, "big") + text.encode("utf-8", "surrogatepass"))
     folder = cache_folder() / "embeddings"
-    file = folder / f"{digest.hexdigest()[:32]}.npy"
-    with suppress(OSError, ValueError, EOFError):  # a cache that cannot be read or written costs time, never the run
-        return np.load(file, allow_pickle=False)  # type: ignore[no-any-return]
-    vectors = compute()
-    scratch = file.with_suffix(f".{os.getpid()}.tmp.npy")
+    file = folder / f"{digest.hexdigest()[:32]}.npz"
+    # a cache that cannot be read or written costs time, never the run
+    with suppress(OSError, ValueError, EOFError, KeyError, BadZipFile), np.load(file, allow_pickle=False) as kept:
+        return kept["vectors"], int(kept["cut"])
+    vectors, cut = compute()
+    scratch = file.with_suffix(f".{os.getpid()}.tmp.npz")
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # embeddings tell much about the texts
-        np.save(scratch, vectors, allow_pickle=False)
+        np.savez(scratch, vectors=vectors, cut=cut)
         scratch.replace(file)
     with suppress(OSError):
         scratch.unlink()  # of a full disk
-    return vectors
+    return vectors, cut

@@ -18,8 +18,8 @@ from actune.core.training_set import TrainingSet
 from actune.models import precision
 from actune.models.encoders import load_classifier, load_tokenizer, token_limit
 from actune.models.reader import read_tokens
-from actune.models.tokens import Tokens, tokenize
 from actune.models.steps import Tensors
+from actune.models.tokens import Tokens, tokenize
 from actune.models.training import Rows, train
 
 FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur

@@ -17,11 +17,11 @@ from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
-from actune.models.cache import Vectors, cached_vectors
+from actune.models.cache import Embedded, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
 from actune.models.reader import read_tokens
-from actune.models.tokens import tokenize
 from actune.models.steps import Tensors
+from actune.models.tokens import tokenize
 from actune.models.training import Rows, train
 
 WIDTH = 256
@@ -42,7 +42,9 @@ class Probing:
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
         how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type}"
-        vectors = cached_vectors(self.folder, texts, how, lambda: self._embed(texts, progress))
+        vectors, cut = cached_vectors(self.folder, texts, how, lambda: self._embed(texts, progress))
+        if cut:
+            self.notes.append(f"{cut:,} of {len(texts):,} texts were cut at {self.limit} tokens")
         return torch.from_numpy(vectors).to(self.device)
 
     def fit(
@@ -82,19 +84,17 @@ class Probing:
         network.load_state_dict(weights)
         return Probed(network.to(self.device).eval(), self)
 
-    def _embed(self, texts: Sequence[str], progress: Progress) -> Vectors:
+    def _embed(self, texts: Sequence[str], progress: Progress) -> Embedded:
         if self._encoder is None:
             self._encoder = load_encoder(self.folder, self.device)
         encoder, mode = self._encoder, pooling_mode(self.folder)
         tokens = tokenize(load_tokenizer(self.folder), texts, self.limit)
-        if tokens.cut:
-            self.notes.append(f"{tokens.cut:,} of {len(tokens):,} texts were cut at {self.limit} tokens")
 
         def forward(batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor]:
             return (pool(encoder(**batch)[0], batch["attention_mask"], mode),)
 
         (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed")
-        return vectors.cpu().numpy()
+        return vectors.cpu().numpy(), tokens.cut
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from actune.core.progress import Progress, silent
 from actune.models import precision
 from actune.models.tokens import Tokens
 
-BUDGET = {"cpu": 4096, "cuda": 65536}  # padded tokens in a batch
+BUDGET = {"cpu": 1024, "cuda": 65536}  # padded tokens in a batch
 
 
 def read_tokens(

@@ -25,6 +25,9 @@ CREATE TABLE rounds (round INTEGER PRIMARY KEY, facts TEXT NOT NULL);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
+APPEND_ANSWER = "INSERT INTO answers (row, kind, label, by) VALUES (?, ?, ?, ?)"
+AnswerEntry = tuple[int, str, int | None, str]
+
 
 @dataclass(frozen=True)
 class AnswerRow:
@@ -82,8 +85,8 @@ class Database:
 
     # texts
 
-    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]]) -> None:
-        """Appends (id, text, label) rows, all or none."""
+    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]], answers: Sequence[AnswerEntry] = ()) -> None:
+        """Appends (id, text, label) rows and the answers that came along with them, all or none."""
         with self._transaction():
             last = "SELECT coalesce(max(row), -1) FROM texts WHERE split = ?"
             first = 1 + int(self._connection.execute(last, (split,)).fetchone()[0])
@@ -91,16 +94,17 @@ class Database:
                 "INSERT INTO texts VALUES (?, ?, ?, ?, ?)",
                 ((split, first + place, *row) for place, row in enumerate(rows)),
             )
+            self._connection.executemany(APPEND_ANSWER, answers)
 
     def texts(self, split: str) -> list[tuple[str, str, int]]:
         return self._all("SELECT id, text, label FROM texts WHERE split = ? ORDER BY row", split)
 
     # answers
 
-    def append_answers(self, answers: Sequence[tuple[int, str, int | None, str]]) -> None:
-        """Appends (row, kind, label, by) in one transaction; on return they are on the disk."""
+    def append_answers(self, answers: Sequence[AnswerEntry]) -> None:
+        """Appends answers in one transaction; on return they are on the disk."""
         with self._transaction():
-            self._connection.executemany("INSERT INTO answers (row, kind, label, by) VALUES (?, ?, ?, ?)", answers)
+            self._connection.executemany(APPEND_ANSWER, answers)
 
     def answers(self) -> list[AnswerRow]:
         return [

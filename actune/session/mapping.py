@@ -13,13 +13,16 @@ from actune.methods.recipes import Method
 from actune.methods.regions import Regions
 
 SAMPLE = 1500  # rows beside the asked ones: a map shows no more, and t-SNE stays a matter of seconds
+LABELLED = 300
 WIDTH = 50
 
 
 def map_arrays(view: View, asked: Sequence[int], method: Method) -> dict[str, Any]:
     """Arrays named map_*: rows, their principal components, predicted classes, regions, and the regions' heat."""
-    drawn = view.rng("map").permutation(view.unlabelled.numpy())[:SAMPLE]
-    rows = np.union1d(drawn, np.asarray(asked, np.int64))
+    rng = view.rng("map")
+    drawn = rng.permutation(view.unlabelled.numpy())[:SAMPLE]
+    labelled = rng.permutation(view.labelled.numpy())[:LABELLED]
+    rows = np.unique(np.concatenate([drawn, labelled, np.asarray(asked, np.int64)]))
     points = view.embedding[torch.as_tensor(rows, device=view.embedding.device)].double()
     arrays: dict[str, Any] = {
         "map_rows": rows,

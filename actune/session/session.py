@@ -17,6 +17,7 @@ from actune.core.streams import Streams
 from actune.core.task import Task
 from actune.errors import DataError, SettingError
 from actune.session.config import Config
+from actune.session.database import AnswerEntry
 from actune.session.state import Labels, add_up
 from actune.session.store import Store
 
@@ -96,7 +97,7 @@ class Session:
             answers = [Answer(id, label) for id, label in answers.items()]
         labels = self.labels()
         words: dict[int, int | str] = {**labels.of_row, **dict.fromkeys(labels.skipped, "skip")}
-        entries: list[tuple[int, str, int | None, str]] = []
+        entries: list[AnswerEntry] = []
         new, repeated, changed, skipped = 0, 0, [], 0
         for answer in answers:
             row = self._row(answer.id)
@@ -120,12 +121,14 @@ class Session:
         """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers."""
         if not self.config.resolved.stored:
             raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
-        extended = self.pool.followed_by(more)
+        extended, first = self.pool.followed_by(more), len(self.pool)
+        numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
         self.store.database.add_texts(
-            "pool", [(id, text, UNKNOWN) for id, text in zip(more.ids, more.texts, strict=True)]
+            "pool",
+            [(id, text, UNKNOWN) for id, text in zip(more.ids, more.texts, strict=True)],
+            [(first + row, "label", number, "file") for row, number in numbers.items()],
         )
         self.task = replace(self.task, pool=extended)
-        self.tell([Answer(more.ids[row], more.classes[more.labels[row]], by="file") for row in more.known_rows()])
         return len(more)
 
     # advance: all the work

@@ -49,7 +49,7 @@ def test_the_same_run_twice_asks_the_same(outcomes, tmp_path, trec):
 
 
 def test_finetuning_on_a_cpu(tmp_path, trec):
-    """A short run of the whole encoder: it learns something, its model loads in transformers, and a person may use it."""
+    """A short run of the whole encoder: it learns something, and its model loads in transformers."""
     from transformers import pipeline
 
     session = actune.create(

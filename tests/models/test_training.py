@@ -272,5 +272,14 @@ def test_frozen_weights_stay() -> None:
     network = nn.Sequential(frozen.requires_grad_(False), nn.Linear(6, CLASSES))
     before = frozen.weight.clone()
     logits_of: Callable[[Tensors], torch.Tensor] = lambda batch: network(POINTS[batch["rows"]])  # noqa: E731
-    train(network, rows_as_inputs, logits_of, training_of(20), ALWAYS, replace(RECIPE, weight_decay=0.5), Streams(0), lambda: 0.5)
+    train(
+        network,
+        rows_as_inputs,
+        logits_of,
+        training_of(20),
+        ALWAYS,
+        replace(RECIPE, weight_decay=0.5),
+        Streams(0),
+        lambda: 0.5,
+    )
     assert torch.equal(frozen.weight, before)

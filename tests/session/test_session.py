@@ -282,7 +282,9 @@ def test_a_noisy_oracle_is_wrong_as_often_as_told(trec):
     oracle = Oracle(trec.pool, noise=0.3, seed=1)
     oracle.send([actune.Question(id, "", 0) for id in trec.pool.ids[:1000]])
     answers = oracle.collect()
-    wrong = sum(answer.label != label for answer, label in zip(answers, truth(trec, trec.pool.ids[:1000]).values(), strict=True))
+    wrong = sum(
+        answer.label != label for answer, label in zip(answers, truth(trec, trec.pool.ids[:1000]).values(), strict=True)
+    )
     assert 250 < wrong < 350
     oracle.send([actune.Question(trec.pool.ids[5], "", 0)])
     assert oracle.collect()[0].label == answers[5].label

@@ -6,8 +6,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test setup check dist clean
 
+DEMO = --model minilm --learner finetune --device cpu --initial 50 --batch 50 --rounds 3 --seed 0
+
 demo: setup
-	$(BIN)/python benchmarks/demo.py
+	$(BIN)/actune run trec --method random $(DEMO) --out runs/demo/random
+	$(BIN)/actune run trec --method actune $(DEMO) --out runs/demo/actune
+	$(BIN)/actune report runs/demo/actune runs/demo/random --to runs/demo/report.html
 
 test: setup check
 	$(BIN)/python -m pytest

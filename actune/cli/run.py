@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from actune.cli.progress import Bars
     from actune.core.task import Task
     from actune.session.session import Session
+    from actune.session.setup import Words
 
 
 def run(
@@ -68,7 +69,7 @@ def run(
         data_dir=None if data_dir is None else data_dir.absolute(),  # the run may be opened from another folder
     )
     task = labelled_only(task_of(data, reading, seed))
-    options = {
+    words: Words = {
         "source": str(Path(data).absolute()) if task.bundled and Path(data).is_dir() else data,
         "method": method,
         "model": model,
@@ -84,10 +85,10 @@ def run(
         "changes": changes_of(settings),
         "reading": reading,
     }
-    _run(Output(json, quiet), task, out, options, round_seconds)
+    _run(Output(json, quiet), task, out, words, round_seconds)
 
 
-def _run(output: Output, task: Task, out: Path | None, options: dict[str, Any], round_seconds: float) -> None:
+def _run(output: Output, task: Task, out: Path | None, words: Words, round_seconds: float) -> None:
     from actune.cli.curve import show_curve
     from actune.cli.failures import Stopped
     from actune.cli.folders import numbered_folder
@@ -100,7 +101,7 @@ def _run(output: Output, task: Task, out: Path | None, options: dict[str, Any], 
     with place as folder:
         try:
             with progress_bars(output) as bars:
-                session = open_or_create(folder, task, options, round_seconds, bars)
+                session = open_or_create(folder, task, words, round_seconds, bars)
                 output.say(f"folder: {folder}", *session.config.resolved.notes)
                 fresh = _go_on(output, session, bars)
             facts = result(session)

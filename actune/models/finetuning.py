@@ -20,7 +20,7 @@ from actune.models.encoders import load_classifier, load_tokenizer, token_limit
 from actune.models.reader import read_tokens
 from actune.models.steps import Tensors
 from actune.models.tokens import Tokens, tokenize
-from actune.models.training import Rows, train
+from actune.models.training import Rows, accuracy_on, train
 
 FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 
@@ -64,12 +64,7 @@ class FineTuning:
             with precision.for_training(self.device):
                 return network(**batch).logits.float()  # type: ignore[no-any-return]
 
-        def dev_accuracy() -> float:
-            assert dev is not None
-            predicted = classifier.read(dev.inputs).log_proba.argmax(1).cpu().numpy()
-            return float((predicted == dev.labels).mean())
-
-        look = dev_accuracy if dev is not None and len(dev.labels) else None
+        look = accuracy_on(dev, classifier.read)
         train(network, inputs_of, logits_of, training, objective, self.recipe, streams, look, progress)
         return classifier
 

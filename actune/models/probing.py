@@ -22,7 +22,7 @@ from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_m
 from actune.models.reader import read_tokens
 from actune.models.steps import Tensors
 from actune.models.tokens import tokenize
-from actune.models.training import Rows, train
+from actune.models.training import Rows, accuracy_on, train
 
 WIDTH = 256
 DROPOUT = 0.1
@@ -68,12 +68,7 @@ class Probing:
         def logits_of(batch: Tensors) -> torch.Tensor:
             return network(**batch)[0]  # type: ignore[no-any-return]
 
-        def dev_accuracy() -> float:
-            assert dev is not None
-            predicted = classifier.read(dev.inputs).log_proba.argmax(1).cpu().numpy()
-            return float((predicted == dev.labels).mean())
-
-        look = dev_accuracy if dev is not None and len(dev.labels) else None
+        look = accuracy_on(dev, classifier.read)
         with one_thread(self.device):
             train(network, inputs_of, logits_of, training, objective, self.recipe, streams, look, progress)
         return classifier

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
 
+from actune.core.classifier import Labelled, Readout
 from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.settings import Training
@@ -76,6 +78,13 @@ def train(
             for parameter, value in zip(take_step.trainable, kept, strict=True):
                 parameter.copy_(value)
     network.eval()
+
+
+def accuracy_on(dev: Labelled | None, read: Callable[[Any], Readout]) -> Callable[[], float] | None:
+    """How a checkpoint is judged: its accuracy on dev, or nothing without one."""
+    if dev is None or not len(dev.labels):
+        return None
+    return lambda: float((read(dev.inputs).log_proba.argmax(1).cpu().numpy() == dev.labels).mean())
 
 
 def _tensors(training: TrainingSet, batch: Batch, inputs_of: Callable[[Rows], Tensors]) -> Tensors:

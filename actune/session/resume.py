@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from actune.core.progress import Progress, silent
 from actune.core.task import Task
@@ -12,21 +10,18 @@ from actune.errors import RunFolderError
 from actune.session.config import FILE, load_config
 from actune.session.runner import same_run
 from actune.session.session import Session
-from actune.session.setup import check, create, fingerprint, make_request, open_session
+from actune.session.setup import Words, check, create, fingerprint, make_request, open_session
 
 
 def open_or_create(
-    folder: Path, task: Task, options: Mapping[str, Any], round_seconds: float = 60.0, progress: Progress = silent
+    folder: Path, task: Task, words: Words, round_seconds: float = 60.0, progress: Progress = silent
 ) -> Session:
-    """The session of `folder`, new or as it was left; a larger number of rounds extends it.
-
-    `options` are those of `create` that make a run what it is.
-    """
+    """The session of `folder`, new or as it was left; a larger number of rounds extends it."""
     if (folder / FILE).exists() and not load_config(folder).request.simulated:
         raise RunFolderError(f"{str(folder)!r} is a project that people answer: choose another folder")
-    request = make_request(task, **options)
+    request = make_request(task, **words)
     if not same_run(folder, request):
-        return create(folder, task, **options, round_seconds=round_seconds, progress=progress)
+        return create(folder, task, **words, round_seconds=round_seconds, progress=progress)
     session = open_session(folder, progress)
     if fingerprint(task) != session.config.resolved.fingerprint:
         raise RunFolderError(f"the data of {request.data!r} is not what {str(folder)!r} was made with")

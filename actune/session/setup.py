@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from actune.core.dialogue import Answer
 from actune.core.pool import UNKNOWN, Pool
@@ -30,46 +30,36 @@ PRESETS = {"paper": "the method as the paper states it"}
 HORIZON = 10  # of a project, which has no planned end
 
 
+class Words(TypedDict, total=False):
+    """What may be said about a run; what is left out is Request's default, or the task's."""
+
+    source: str  # the name of the data, as the user gave it
+    method: str
+    preset: str
+    model: str
+    learner: str
+    device: str
+    initial: int | None
+    batch: int | None
+    rounds: int | None
+    seed: int
+    simulated: bool
+    noise: float
+    changes: Mapping[str, Any]
+    reading: Mapping[str, Any]
+
+
 def create(
     folder: str | Path,
     data: Task | Pool,
     *,
-    method: str = "actune",
-    model: str = "minilm",
-    learner: str = "auto",
-    device: str = "auto",
-    preset: str = "paper",
-    initial: int | None = None,
-    batch: int | None = None,
-    rounds: int | None = None,
-    seed: int = 0,
-    simulated: bool = False,
-    noise: float = 0.0,
-    changes: Mapping[str, Any] | None = None,
     round_seconds: float = 60.0,
-    source: str | None = None,
-    reading: Mapping[str, Any] | None = None,
     progress: Progress = silent,
+    **words: Unpack[Words],
 ) -> Session:
     """A new run in `folder`. A pool alone is a project whose answers come from people; a task may be simulated."""
     task = data if isinstance(data, Task) else project_task(data)
-    request = make_request(
-        task,
-        source,
-        method,
-        model,
-        learner,
-        device,
-        preset,
-        initial,
-        batch,
-        rounds,
-        seed,
-        simulated,
-        noise,
-        changes,
-        reading,
-    )
+    request = make_request(task, **words)
     check(request, task)
     check_free(Path(folder))  # before anything takes time
     config = resolve_request(request, task, round_seconds, progress)
@@ -134,41 +124,13 @@ def project_task(pool: Pool, name: str = "project") -> Task:
     return Task(name, pool, None, None, own_settings(len(pool), len(pool.classes)), Plan(batch, batch, 0))
 
 
-def make_request(
-    task: Task,
-    source: str | None,
-    method: str,
-    model: str,
-    learner: str,
-    device: str,
-    preset: str,
-    initial: int | None,
-    batch: int | None,
-    rounds: int | None,
-    seed: int,
-    simulated: bool,
-    noise: float,
-    changes: Mapping[str, Any] | None,
-    reading: Mapping[str, Any] | None,
-) -> Request:
+def make_request(task: Task, **words: Unpack[Words]) -> Request:
     """The request with everything that the user left open taken from the task."""
-    method_changes, training_changes = split_changes(changes or {})
-    return Request(
-        data=source or task.name,
-        method=method,
-        preset=preset,
-        model=model,
-        learner=learner,
-        device=device,
-        initial=task.plan.initial if initial is None else initial,
-        batch=task.plan.batch if batch is None else batch,
-        rounds=(task.plan.rounds if simulated else 0) if rounds is None else rounds,
-        seed=seed,
-        simulated=simulated,
-        noise=noise,
-        changes=_plain(method_changes, training_changes),
-        reading=dict(reading or {}),
-    )
+    said: dict[str, Any] = {name: value for name, value in words.items() if value is not None}
+    rounds = task.plan.rounds if said.get("simulated") else 0
+    usual = {"data": said.pop("source", task.name), "initial": task.plan.initial, "batch": task.plan.batch}
+    changes = _plain(*split_changes(said.pop("changes", {})))
+    return Request(**{**usual, "rounds": rounds, **said, "changes": changes})
 
 
 def _plain(method: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, Any]:

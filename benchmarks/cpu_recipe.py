@@ -30,15 +30,13 @@ from actune.models.sources import fetch, find_model
 BASE = Training(pseudo_batch=16, dev_at_epoch_end=False, freeze_word_embeddings=True)
 ALONE = [
     replace(BASE, learning_rate=2e-5),
-    replace(BASE, learning_rate=5e-5),
     replace(BASE, learning_rate=5e-5, freeze_word_embeddings=False),
+    replace(BASE, learning_rate=5e-5),
     replace(BASE, learning_rate=1e-4),
-    replace(BASE, learning_rate=1e-4, freeze_word_embeddings=False),
-    replace(BASE, learning_rate=1e-4, epochs=8),
     replace(BASE, learning_rate=2e-4),
-    replace(BASE, learning_rate=2e-4, epochs=8),
+    replace(BASE, learning_rate=2e-4, epochs=10),
 ]
-TRUSTING = [replace(BASE, learning_rate=rate, steps=steps) for rate in (1e-4, 2e-4) for steps in (100, 200, 300)]
+TRUSTING = [replace(BASE, learning_rate=rate, steps=steps) for rate, steps in ((1e-4, 150), (2e-4, 75), (2e-4, 150))]
 COLUMNS = ("learning_rate", "freeze_word_embeddings", "epochs", "steps")
 
 
@@ -69,7 +67,7 @@ def main() -> None:
         return float(right.mean()), seconds, classifier
 
     def note(kind: str, recipe: Training, scores: list[tuple[float, float]]) -> None:
-        accuracy, seconds = np.mean(scores, axis=0)
+        accuracy, seconds = np.mean(scores, axis=0).tolist()
         used = {name: asdict(recipe)[name] for name in COLUMNS}
         used["steps" if kind == "labels alone" else "epochs"] = ""
         table.append(

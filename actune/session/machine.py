@@ -55,7 +55,9 @@ class Machine:
         self.session = session
         config = self.config = session.config
         torch.set_num_threads(config.resolved.threads)  # it decides the last bits
-        self.device = choose_device(config.resolved.device)
+        here = config.resolved.device
+        # a run that began on a GPU goes on, and predicts, where there is none
+        self.device = choose_device("cpu" if here.startswith("cuda") and not torch.cuda.is_available() else here)
         self.learner_name = "finetune" if at_the_end else config.resolved.learner
         self.recipe = config.final_training if at_the_end else config.training
         self.method = build(config.request.method, config.settings)

@@ -19,7 +19,7 @@ from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError, SettingError, nearest
 from actune.methods.recipes import build
 from actune.models.learners import check_learner, recipe_for
-from actune.models.sources import find_model
+from actune.models.sources import KNOWN, find_model
 from actune.session.config import Config, Request, Resolved
 from actune.session.database import QuestionRow, Selection
 from actune.session.first import first_rows
@@ -130,6 +130,9 @@ def make_request(task: Task, **words: Unpack[Words]) -> Request:
     rounds = task.plan.rounds if said.get("simulated") else 0
     usual = {"data": said.pop("source", task.name), "initial": task.plan.initial, "batch": task.plan.batch}
     changes = _plain(*split_changes(said.pop("changes", {})))
+    model = said.get("model", "")
+    if model and model not in KNOWN and Path(model).expanduser().is_dir():
+        said["model"] = str(Path(model).expanduser().absolute())  # the run may be opened from another folder
     return Request(**{**usual, "rounds": rounds, **said, "changes": changes})
 
 
@@ -211,7 +214,7 @@ def resolve_request(request: Request, task: Task, round_seconds: float, progress
         stored=not task.bundled,
         horizon=request.rounds or HORIZON,
         learner=learner,
-        device=device.type,
+        device=str(device),
         threads=torch.get_num_threads(),
         precision=precision.name(device) if learner == "finetune" or final else "float32",
         final=final,

@@ -66,7 +66,9 @@ def resolve(
         raise DataError(f"{data} has its own dev and test: name one train file beside {dev or test}")
     if str(data) in cards():
         if reading != USUAL:
-            raise DataError(f"{data} is a named data set: its columns and splits are fixed, so name none")
+            raise DataError(
+                f"{data} is a named data set with its own columns, classes and splits: only `actune run` takes it"
+            )
         return load_task(str(data), data_dir, seed)
     if path.is_dir():
         if path.resolve().name in cards() and _train_file(path).exists():

@@ -220,7 +220,8 @@ class Session:
 
     def predict(self, texts: Sequence[str]) -> list[Prediction]:
         """A class name and a probability for each class, by the newest model."""
-        return self.machine.predict(*self._newest_model(), texts)
+        newest = self._newest_model()
+        return self.machine.predict(*newest, texts) if texts else []
 
     def save(self, folder: str | Path) -> Path:
         """Copies the newest model to a folder of its own."""

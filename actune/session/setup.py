@@ -63,17 +63,14 @@ def create(
     check(request, task)
     check_free(Path(folder))  # before anything takes time
     config = resolve_request(request, task, round_seconds, progress)
-    session = Session(Store.create(Path(folder), config), task, progress)
-    try:
+    with Store.creating(Path(folder), config) as store:
+        session = Session(store, task, progress)
         _fill(session)
-    except BaseException:
-        session.store.discard()
-        raise
     return session
 
 
 def _fill(session: Session) -> None:
-    """Texts, labels that are known already, and the first questions; then the folder is a run."""
+    """Texts, labels that are known already, and the first questions."""
     store, task, simulated = session.store, session.task, session.config.request.simulated
     if session.config.resolved.stored:
         for split, pool in (("pool", task.pool), ("dev", task.dev), ("test", task.test)):
@@ -88,7 +85,6 @@ def _fill(session: Session) -> None:
     rows, how = first_rows(session)
     questions = [QuestionRow(0, row, None, None) for row in rows]
     store.database.commit(None, Selection(0, questions, {"round": 0, "asked": len(rows), "how": how}))
-    store.seal()
 
 
 def open_session(folder: str | Path, progress: Progress = silent) -> Session:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 DATABASE = "run.db"
+LOCK = "advance.lock"
 
 
 class Store:
@@ -27,11 +28,14 @@ class Store:
         self.folder = folder
         self.config = config
         self.database = database
-        self._made = False  # whether the folder itself is ours
 
     @classmethod
-    def create(cls, folder: Path, config: Config) -> Store:
-        """A new run folder without run.toml: `seal` writes that last, so half a creation is never taken for a run."""
+    @contextmanager
+    def creating(cls, folder: Path, config: Config) -> Iterator[Store]:
+        """A new run folder to fill. run.toml is written last, so half a creation is never taken for a run.
+
+        What a killed creation left behind is cleared away; a creation that fails leaves nothing.
+        """
         check_free(folder)
         with storage_sentences(folder):
             made = not folder.exists()
@@ -39,24 +43,21 @@ class Store:
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # texts and labels are the user's own business
             except FileNotFoundError:
                 raise StorageError(f"{str(folder)!r} cannot be made: choose another folder") from None
-            for path in folder.iterdir():  # what a killed creation left behind
-                _remove(path)
-            try:
-                store = cls(folder, config, Database(folder / DATABASE, create=True))
-            except BaseException:
-                _clear(folder, made)
-                raise
-            store._made = made
-            return store
-
-    def discard(self) -> None:
-        """Leaves nothing of a creation that failed."""
-        self.close()
-        _clear(self.folder, self._made)
-
-    def seal(self) -> None:
-        """Makes the folder a run."""
-        write_atomically(self.folder / FILE, self.config.dumps().encode())
+            with _locked(folder, "making a run in"):
+                check_free(folder)  # another process may have come first
+                store = None
+                try:
+                    for path in folder.iterdir():
+                        if path.name != LOCK:
+                            _remove(path)
+                    store = cls(folder, config, Database(folder / DATABASE, create=True))
+                    yield store
+                    write_atomically(folder / FILE, config.dumps().encode())
+                except BaseException:
+                    if store is not None:
+                        store.close()
+                    _clear(folder, made)
+                    raise
 
     @classmethod
     def open(cls, folder: Path) -> Store:
@@ -122,15 +123,11 @@ class Store:
     @contextmanager
     def advancing(self) -> Iterator[None]:
         """At most one process advances a run; a killed one leaves no lock behind."""
-        with storage_sentences(self.folder), (self.folder / "advance.lock").open("a") as file:
-            try:
-                _lock(file.fileno())
-            except OSError as error:
-                raise Busy(f"another process is advancing {str(self.folder)!r} right now") from error
+        with storage_sentences(self.folder), _locked(self.folder, "advancing"):
             yield
 
 
-_OWN = {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "arrays", "advance.lock", "report.html", f".{FILE}.tmp"}
+_OWN = {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "arrays", LOCK, "report.html", f".{FILE}.tmp"}
 
 
 def check_free(folder: Path) -> None:
@@ -199,6 +196,16 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(folder: Path, doing: str) -> Iterator[None]:
+    with (folder / LOCK).open("a") as file:
+        try:
+            _lock(file.fileno())
+        except OSError as error:
+            raise Busy(f"another process is {doing} {str(folder)!r} right now") from error
+        yield
 
 
 def _lock(handle: int) -> None:

@@ -1,4 +1,4 @@
-"""What a request becomes: words of the user, completed by the task, checked and made independent of where one stands."""
+"""What a request becomes: the words of the user, completed by the task, wherever one stands."""
 
 from __future__ import annotations
 

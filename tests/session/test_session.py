@@ -232,6 +232,7 @@ def test_predict_and_save(project, tmp_path):
     with pytest.raises(DataError, match="no model yet"):
         project.predict(["who ?"])
     project.advance()
+    assert project.predict([]) == []
     (prediction,) = project.predict(["how many miles is it to the moon ?"])
     assert set(prediction.probabilities) == set(project.pool.classes)
     assert sum(prediction.probabilities.values()) == pytest.approx(1, abs=1e-5)

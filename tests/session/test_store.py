@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import actune
-from actune.errors import RunFolderError, StorageError
+from actune.errors import Busy, RunFolderError, StorageError
 from actune.session import toml
 from actune.session.config import FILE, differences, load_config
 from actune.session.database import AnswerRow, Database
@@ -81,6 +81,19 @@ def test_a_killed_creation_is_made_again(folder, questions):
         actune.open_session(folder)
     session = actune.create(folder, questions, changes={"epochs": 2}, **PLAN)
     assert len(session.ask()) == 12
+
+
+def test_two_processes_cannot_make_one_run(tmp_path, folder, questions):
+    config = load_config(folder)
+    with Store.creating(tmp_path / "new", config), pytest.raises(Busy, match="another process is making a run"):
+        actune.create(tmp_path / "new", questions, **PLAN)
+    assert load_config(tmp_path / "new") == config
+
+
+def test_a_creation_that_fails_leaves_nothing(tmp_path, folder):
+    with pytest.raises(ZeroDivisionError), Store.creating(tmp_path / "new", load_config(folder)):
+        raise ZeroDivisionError
+    assert not (tmp_path / "new").exists()
 
 
 def test_strange_files_are_never_overwritten(tmp_path, questions):

@@ -25,7 +25,7 @@ LEARNERS = {
 }
 
 PAPER = Training()
-# chosen by benchmarks/cpu_recipe.py: a higher rate needs fewer steps, and word embeddings are half of what minilm would train
+# chosen by benchmarks/cpu_recipe.py: a higher rate needs fewer steps, and word embeddings are half of the weights
 CPU = Training(learning_rate=1e-4, steps=150, dev_at_epoch_end=False, freeze_word_embeddings=True)
 PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, dev_at_epoch_end=False)
 

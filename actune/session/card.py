@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from actune.session.config import Config
-from actune.session.state import Labels
 
 
-def model_card(config: Config, labels: Labels, rounds: list[dict[str, Any]]) -> str:
-    """A short model card in Markdown."""
-    measured = [facts for facts in rounds if facts.get("accuracy") is not None]
+def model_card(config: Config, learner: str, pool: int, curve: list[dict[str, Any]]) -> str:
+    """A short model card in Markdown; the last facts of the curve are those of the model itself."""
+    measured = [facts for facts in curve if facts.get("accuracy") is not None]
     lines = [
         "---",
-        "library_name: transformers",
+        f"library_name: {'transformers' if learner == 'finetune' else 'actune'}",
         "pipeline_tag: text-classification",
         "tags: [actune, active-learning]",
         "---",
@@ -22,8 +21,8 @@ def model_card(config: Config, labels: Labels, rounds: list[dict[str, Any]]) -> 
         f"Classes: {', '.join(config.resolved.classes)}.",
         "",
         f"Made with actune {config.versions['actune']} by the method `{config.request.method}` and the learner "
-        f"`{config.resolved.learner}` on the encoder `{config.request.model}`, from {len(labels.of_row)} labelled "
-        f"texts of a pool of {config.resolved.pool:,}.",
+        f"`{learner}` on the encoder `{config.request.model}`, from {curve[-1]['labels']:,} labelled texts of a pool "
+        f"of {pool:,}.",
     ]
     if measured:
         lines += ["", "| labels | test accuracy |", "|---|---|"]

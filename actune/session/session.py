@@ -159,7 +159,7 @@ class Session:
             classifier = machine.fit(training, Streams(self.config.request.seed, self.fitted))
             facts, _ = machine.evaluate(classifier)
             facts |= {"labels": len(labels.of_row), "round": self.fitted, "seconds": time.perf_counter() - started}
-            self._keep_model("model", classifier, self.fitted)
+            self._keep_model("model", machine.learner_name, classifier, facts, self.fitted)
             self.store.database.set_fact("final", facts)
             self.store.adopt_models(self.fitted)
             return facts
@@ -198,7 +198,7 @@ class Session:
         if selection:
             self.store.save_arrays(f"select-{round + 1:03d}", selection.arrays)
         if last or not self.config.request.simulated:
-            self._keep_model(self._rounds_model, classifier, round + 1)
+            self._keep_model(self._rounds_model, machine.learner_name, classifier, facts, round + 1)
         database.commit((round, facts), selection.record if selection else None)
         self.store.adopt_models(round + 1)
         return facts
@@ -248,11 +248,13 @@ class Session:
         """Where the rounds' own model lies: beside the final one, where there will be one."""
         return "probe" if self.config.resolved.final else "model"
 
-    def _keep_model(self, name: str, classifier: Classifier, fitted: int) -> None:
+    def _keep_model(self, name: str, learner: str, classifier: Classifier, facts: dict[str, Any], fitted: int) -> None:
+        """Writes a model that counts once `fitted` rounds are committed; `facts` are its own, not yet committed."""
         from actune.session.card import model_card
 
         with self.store.new_model(name) as folder:
-            classifier.save(folder, self.pool.classes, model_card(self.config, self.labels(), self.rounds()))
+            card = model_card(self.config, learner, len(self.pool), [*self.rounds(), facts])
+            classifier.save(folder, self.pool.classes, card)
             (folder / "round").write_text(str(fitted))
 
     @cached_property

@@ -44,6 +44,8 @@ def test_a_run_asks_what_it_planned(tmp_path, questions):
     assert facts["pseudo_label_accuracy"][0] is None and facts["pseudo_labels"][0] == 0
     assert all(0 <= value <= 1 for value in facts["accuracy"])
     assert session.done and session.selected == session.fitted == 3
+    card = (tmp_path / "run" / "model" / "README.md").read_text()
+    assert f"| 40 | {facts['accuracy'][-1]:.4f} |" in card  # the model's own round is in its card
 
 
 def test_asked_and_trusted_never_meet(tmp_path, questions):
@@ -238,6 +240,8 @@ def test_predict_and_save(project, tmp_path):
     assert sum(prediction.probabilities.values()) == pytest.approx(1, abs=1e-5)
     assert prediction.label == max(prediction.probabilities, key=prediction.probabilities.get)
     assert (project.save(tmp_path / "kept") / "head.safetensors").is_file()
+    card = (tmp_path / "kept" / "README.md").read_text()
+    assert "library_name: actune" in card and "from 20 labelled texts of a pool of 300" in card
     with pytest.raises(DataError, match="exists already"):
         project.save(tmp_path / "kept")
 

@@ -5,6 +5,7 @@ ActuneError
 │   ├── DataError        a file, a column, a cell, a label
 │   ├── SettingError     an unknown or impossible name, setting or plan
 │   ├── ModelError       an encoder that cannot be found, read or used
+│   │   └── MissingSignal    it lacks what a method needs: names what to use instead
 │   ├── RunFolderError   a folder that is not a run, or not this run
 │   └── StorageError     a full disk, a read-only folder                   exit 2
 ├── Busy                 another process is advancing this run              exit 2
@@ -35,6 +36,10 @@ class SettingError(UserError):
 
 class ModelError(UserError):
     """An encoder that cannot be found, trusted or used."""
+
+
+class MissingSignal(ModelError):
+    """The encoder or the learner cannot give what a method needs; the sentence names what to use instead."""
 
 
 class RunFolderError(UserError):

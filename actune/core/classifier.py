@@ -24,6 +24,16 @@ class Readout:
 
     log_proba: torch.Tensor  # (texts, classes)
     embedding: torch.Tensor  # (texts, width)
+    head_input: torch.Tensor | None = None  # (texts, width) of the last linear layer, where it was asked for
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What several passes with dropout on say about some texts, added up pass by pass."""
+
+    mean: torch.Tensor  # (texts, classes), the mean probability
+    entropy: torch.Tensor  # (texts,), the mean entropy of a pass
+    variance: torch.Tensor  # (texts, classes), over the passes
 
 
 class Inputs(Protocol):
@@ -43,7 +53,13 @@ class Labelled:
 class Classifier(Protocol):
     """A fitted model. It never changes; fitting makes a new one."""
 
-    def read(self, inputs: Any, progress: Progress = ...) -> Readout: ...
+    def read(self, inputs: Any, progress: Progress = ..., head_input: bool = ...) -> Readout: ...
+
+    def sample(
+        self, inputs: Any, rows: npt.NDArray[np.int64], samples: int, seed: int, progress: Progress = ...
+    ) -> Moments: ...
+
+    def perturbed(self, inputs: Any, seed: int, epsilon: float, progress: Progress = ...) -> torch.Tensor: ...
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None: ...
 
@@ -63,6 +79,7 @@ class Learner(Protocol):
         streams: Streams,
         dev: Labelled | None = ...,
         progress: Progress = ...,
+        start: Any = ...,
     ) -> Classifier: ...
 
     def load(self, folder: Path) -> Classifier: ...

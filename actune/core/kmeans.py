@@ -34,6 +34,7 @@ def kmeans(
     restarts: int = 3,
     iterations: int = 100,
     start: torch.Tensor | None = None,  # (k, width)
+    warn: bool = True,
 ) -> Partition:
     """Eq. 3 and 4. The best of some restarts; fewer than k regions, with a warning, where the points are too alike."""
     if len(points) == 0:
@@ -42,7 +43,7 @@ def kmeans(
     starts = [start] if start is not None else (_seeds(points, weights, k, rng) for _ in range(restarts))
     found = [_lloyd(points, weights, centres, iterations) for centres in starts]
     best = min(found, key=lambda partition: partition.inertia)
-    if len(best.centres) < k:
+    if warn and len(best.centres) < k:
         warnings.warn(f"{len(best.centres)} regions instead of {k}: the texts are too few or too alike", stacklevel=2)
     return replace(best, inertia=best.inertia * largest)
 
@@ -87,20 +88,21 @@ def _scaled(points: torch.Tensor, weights: torch.Tensor | None) -> tuple[torch.T
 
 def _seeds(points: torch.Tensor, weights: torch.Tensor, k: int, rng: np.random.Generator) -> torch.Tensor:
     """k-means++: each next centre is drawn by weight * squared distance to the centres so far."""
-    chosen = [_draw(weights, rng)]
+    chosen = [drawn(weights, rng)]
     distance = squared_distances(points, points[chosen[0]])
     while len(chosen) < k and distance.any():
         mass = weights * distance
-        chosen.append(_draw(mass if mass.any() else distance, rng))
+        chosen.append(drawn(mass if mass.any() else distance, rng))
         distance = torch.minimum(distance, squared_distances(points, points[chosen[-1]]))
     return points[chosen]
 
 
-def _draw(mass: torch.Tensor, rng: np.random.Generator) -> int:
+def drawn(mass: torch.Tensor, rng: np.random.Generator) -> int:
+    """An index by its share of the mass; never one without any."""
     # On the CPU in float64: a running sum on a GPU is not repeatable.
     running = mass.double().cpu().cumsum(0)
-    place = torch.searchsorted(running, rng.random() * float(running[-1]), right=True)
-    return min(int(place), len(running) - 1)
+    place = int(torch.searchsorted(running, rng.random() * float(running[-1]), right=True))
+    return place if place < len(running) else int(mass.nonzero()[-1])
 
 
 def _lloyd(points: torch.Tensor, weights: torch.Tensor, centres: torch.Tensor, iterations: int) -> Partition:

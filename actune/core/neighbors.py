@@ -24,3 +24,14 @@ def _smallest(distances: torch.Tensor, k: int) -> torch.Tensor:
     columns = chosen.nonzero()[:, 1].reshape(-1, k)  # ascending in each row
     order = distances.gather(1, columns).sort(stable=True, dim=1).indices
     return columns.gather(1, order)
+
+
+def nearest_others(points: torch.Tensor, k: int) -> torch.Tensor:
+    """Indices (points, k) of the nearest other points: a point is left out by its number, so that copies of it stay."""
+    k = min(k, len(points) - 1)
+    if k <= 0:
+        return torch.empty((len(points), 0), dtype=torch.int64, device=points.device)
+    found = nearest_points(points, points, k + 1)
+    own = torch.arange(len(points), device=points.device)[:, None] == found
+    own[:, -1] |= ~own.any(1)  # many copies: the point itself was not among them, so the farthest goes
+    return found[~own].reshape(len(points), k)

@@ -23,6 +23,21 @@ class Settings:
     momentum_high: float = 0.9  # m_H, Eq. 10
     growth: int = 500  # k: trusted rows grow by this many each round
     neighbors: int = 10  # CAL
+    samples: int = 10  # dropout passes of BALD and BASS
+    limit: float = 0.05  # delta_0 of CEAL and BASS: entropy as a share of ln C
+    decay: float = 0.0033  # by which that limit falls each round
+    teacher_samples: int = 30  # dropout passes of UST
+    teacher_rows: int = 4096  # rows that UST's teacher passes on
+    steadiness: float = 0.1  # alpha of UST's weights
+    certainty: float = 0.6  # xi of COSINE: soft targets below it do not count
+    contrast: float = 1.0  # weight of COSINE's contrastive term
+    spread: float = 0.1  # weight of COSINE's confidence term
+    teacher_every: float = 0.125  # T_3 of COSINE as a share of the steps: 250 of 2,000
+    agreeing: int = 15  # HAST: nearest rows, with the row itself
+    rarity: float = 0.1  # beta of HAST's weights
+    graph_neighbors: int = 50  # REVIVAL
+    graph_alpha: float = 0.99  # REVIVAL: how far classes spread along the graph
+    perturbation: float = 1.0  # epsilon of REVIVAL
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,8 @@ class Training:
     dev_at_epoch_end: bool = True  # on labels alone
     labelled_batch: int = 8
     pseudo_batch: int = 32
+    pseudo_rate: float = 1.0  # factor of the learning rate with pseudo-labels
+    pseudo_constant: bool = False  # with pseudo-labels: that rate throughout, no warm-up and no decay
     freeze_word_embeddings: bool = False
 
 
@@ -98,6 +115,15 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "momentum_low": (0, 1),
     "momentum_high": (0, 1),
     "neighbors": (1, 10_000),
+    "samples": (2, 1000),  # one pass cannot disagree with itself
+    "teacher_samples": (2, 1000),
+    "teacher_rows": (1, 10_000_000),
+    "limit": (0, 1),
+    "certainty": (0, 1),
+    "teacher_every": (0.001, 1),
+    "agreeing": (2, 10_000),
+    "graph_neighbors": (1, 10_000),
+    "graph_alpha": (0, 0.9999),
     "learning_rate": (1e-9, 10),
     "warmup": (0, 1),
     "epochs": (1, 100_000),

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PseudoLabels:
-    """Rows that the method trusts, with a class and a weight each."""
+    """Rows that the method trusts, with a class and a weight each, and what the teacher said where that is needed."""
 
     rows: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
+    proba: npt.NDArray[np.float32] | None = None  # (rows, classes)
 
     @staticmethod
     def none() -> PseudoLabels:
@@ -33,7 +34,8 @@ class PseudoLabels:
         import numpy as np
 
         keep = ~np.isin(self.rows, np.fromiter(rows, np.int64, len(rows)))
-        return PseudoLabels(self.rows[keep], self.targets[keep], self.weights[keep])
+        proba = None if self.proba is None else self.proba[keep]
+        return PseudoLabels(self.rows[keep], self.targets[keep], self.weights[keep], proba)
 
 
 @dataclass(frozen=True)

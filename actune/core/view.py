@@ -1,19 +1,45 @@
-"""What one classifier says about one pool in one round: outputs, candidates, random streams."""
+"""What one classifier says about one pool in one round: outputs, candidates, labels, random streams."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from actune.core.classifier import Readout
+from actune.core.classifier import Moments, Readout
 from actune.core.streams import Streams
-from actune.errors import Diverged
+from actune.errors import Diverged, MissingSignal
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
 
 Derived = TypeVar("Derived")
+
+
+class Outputs:
+    """Where the outputs come from, each computed when something asks for it. These are of a readout, and no more."""
+
+    def __init__(self, readout: Readout) -> None:
+        self.readout = readout
+
+    def read(self, head_input: bool) -> Readout:
+        return self.readout
+
+    def moments(self, samples: int, rows: torch.Tensor) -> Moments:
+        """Of these rows alone, in their order."""
+        raise MissingSignal("these predictions have no dropout to sample: use margin or entropy")
+
+    def perturbed(self, epsilon: float) -> torch.Tensor:  # (pool, classes)
+        """Log-probabilities under the perturbation of this length that changes each prediction most."""
+        raise MissingSignal("these predictions have no word embeddings to perturb: use --learner finetune")
+
+    def surprisal(self) -> torch.Tensor:  # (pool, tokens)
+        """How much each token surprises the pretrained masked language model."""
+        raise MissingSignal("these predictions have no masked language model: use badge")
+
+    def frozen(self) -> torch.Tensor:  # (pool, width)
+        """Unit embeddings of the encoder as it was before any label."""
+        raise MissingSignal("these predictions have no frozen encoder: use badge")
 
 
 class View:
@@ -26,19 +52,21 @@ class View:
 
     def __init__(
         self,
-        read: Callable[[], Readout] | Readout,
+        outputs: Outputs | Readout,
         unlabelled: Sequence[int] | torch.Tensor,
         labelled: Sequence[int] | torch.Tensor = (),
         streams: Streams | None = None,
         ids: Sequence[str] | None = None,
+        labels: Sequence[int] | torch.Tensor = (),
     ) -> None:
         import torch
 
         self.unlabelled = torch.as_tensor(unlabelled, dtype=torch.int64)  # sorted rows
         self.labelled = torch.as_tensor(labelled, dtype=torch.int64)
+        self.labels = torch.as_tensor(labels, dtype=torch.int64)  # of the labelled rows, in their order
         self.candidates = self.unlabelled
         self.streams = streams or Streams(seed=0)
-        self._read = read
+        self._outputs = outputs if isinstance(outputs, Outputs) else Outputs(outputs)
         self._ids = ids
         self._cache: dict[Hashable, Any] = {}
 
@@ -52,7 +80,7 @@ class View:
 
     @property
     def readout(self) -> Readout:
-        return self.cached("readout", self._checked_read)
+        return self.cached("readout", lambda: self._checked(head_input=False))
 
     @property
     def log_proba(self) -> torch.Tensor:  # (pool, classes)
@@ -61,6 +89,35 @@ class View:
     @property
     def embedding(self) -> torch.Tensor:  # (pool, width)
         return self.readout.embedding
+
+    @property
+    def head_input(self) -> torch.Tensor:  # (pool, width)
+        """What the last linear layer sees. Whoever asks first makes it part of the one read."""
+        if not self.was_read:
+            self.cached("readout", lambda: self._checked(head_input=True))
+        if (found := self.readout.head_input) is not None:
+            return found
+        again = self.cached("head input", lambda: self._checked(head_input=True).head_input)
+        if again is None:
+            raise MissingSignal("these predictions have no last linear layer: use margin or entropy")
+        return again
+
+    @property
+    def surprisal(self) -> torch.Tensor:  # (pool, tokens)
+        return self.cached("surprisal", self._outputs.surprisal)
+
+    @property
+    def frozen(self) -> torch.Tensor:  # (pool, width)
+        return self.cached("frozen", self._outputs.frozen)
+
+    def perturbed(self, epsilon: float) -> torch.Tensor:  # (pool, classes)
+        return self.cached(("perturbed", epsilon), lambda: self._outputs.perturbed(epsilon))
+
+    def moments(self, samples: int, rows: torch.Tensor | None = None) -> Moments:
+        """Pool-length as everything: NaN outside the unlabelled rows, or outside `rows`."""
+        if rows is not None:
+            return self._moments(samples, rows)
+        return self.cached(("moments", samples), lambda: self._moments(samples, self.unlabelled))
 
     def cached(self, key: Hashable, compute: Callable[[], Derived]) -> Derived:
         """`compute()`, once per key; the key holds all that the value depends on beside the view itself."""
@@ -78,8 +135,18 @@ class View:
         smaller.candidates = self.candidates[~torch.isin(self.candidates, gone)]
         return smaller
 
-    def _checked_read(self) -> Readout:
-        return checked(self._read() if callable(self._read) else self._read, self._ids)
+    def _checked(self, head_input: bool) -> Readout:
+        return checked(self._outputs.read(head_input), self._ids)
+
+    def _moments(self, samples: int, rows: torch.Tensor) -> Moments:
+        found, pool = self._outputs.moments(samples, rows), len(self.log_proba)
+
+        def spread(values: torch.Tensor) -> torch.Tensor:
+            whole = values.new_full((pool, *values.shape[1:]), float("nan"))
+            whole[rows.to(values.device)] = values
+            return whole
+
+        return Moments(spread(found.mean), spread(found.entropy), spread(found.variance))
 
 
 def checked(readout: Readout, ids: Sequence[str] | None = None) -> Readout:

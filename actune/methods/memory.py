@@ -44,7 +44,8 @@ class Memory:
         if state is not None and pace.round > 0:
             share = momentum(pace.round, pace.horizon, self.low, self.high)
             old = now.new_tensor(state)
-            now[: len(old)] = share * now[: len(old)] + (1 - share) * old
+            mixed = share * now[: len(old)] + (1 - share) * old
+            now[: len(old)] = mixed.where(~old.isnan(), now[: len(old)])  # BALD says nothing of labelled rows
         return now.cpu().numpy()
 
     def ranking(self, view: View, state: State) -> torch.Tensor:  # (pool,)

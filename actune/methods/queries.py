@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from actune.core.ranking import finite, least_sure_first
-from actune.methods.features import Features
+from actune.methods.features import Factors, Features
 from actune.methods.uncertainty import Score
 
 if TYPE_CHECKING:
@@ -41,6 +41,32 @@ class Top:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Rows far from each other and from zero: a k-means++ draw over outer products, which are never built (BADGE)."""
+
+    factors: Factors
+
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        import torch
+
+        from actune.core.kmeans import drawn
+
+        if min(n, len(view.candidates)) == 0:
+            return view.candidates[:0]
+        left, right = (finite(factor, view.candidates, "embedding") for factor in self.factors(view))
+        length = left.square().sum(1) * right.square().sum(1)  # squared
+        rng, chosen = view.rng("spread"), [int(length.argmax())]
+        distance, free = torch.full_like(length, float("inf")), torch.ones_like(length)
+        while len(chosen) < min(n, len(view.candidates)):
+            newest = chosen[-1]
+            product = (left @ left[newest]) * (right @ right[newest])
+            distance = torch.minimum(distance, (length + length[newest] - 2 * product).clamp(min=0))
+            distance[newest] = free[newest] = 0
+            chosen.append(drawn(distance if distance.any() else free, rng))
+        return view.candidates[chosen]
+
+
+@dataclass(frozen=True)
 class Representatives:
     """The row nearest to each of n centres, largest region first; needs no labels, so it can open a project."""
 
@@ -53,7 +79,7 @@ class Representatives:
         if n == 0:
             return view.candidates[:0]
         points = finite(self.features(view), view.candidates, "embedding")
-        partition = kmeans(points, k=n, rng=view.rng("representatives"), restarts=1)
+        partition = kmeans(points, k=n, rng=view.rng("representatives"), restarts=1, warn=False)
         sizes = partition.labels.bincount()
         order = (-sizes).sort(stable=True).indices
         return view.candidates[_nearest_unused(points, partition.centres[order], n)]

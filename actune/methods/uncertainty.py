@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from actune.core.ranking import finite
 from actune.errors import SettingError
+from actune.methods.features import Propagation
 
 if TYPE_CHECKING:
     import torch
@@ -23,6 +24,46 @@ class Score(Protocol):
 def entropy(view: View) -> torch.Tensor:  # (pool,)
     """The entropy of the predicted classes, in nats."""
     return view.cached(entropy, lambda: entropy_of(view.log_proba))
+
+
+def least_confidence(view: View) -> torch.Tensor:  # (pool,)
+    """What the likeliest class leaves to the others."""
+    return view.cached(least_confidence, lambda: _others(view.log_proba).sum(1))
+
+
+def margin(view: View) -> torch.Tensor:  # (pool,)
+    """One minus the lead of the likeliest class over the next: 1 where two classes are equally likely."""
+
+    def score() -> torch.Tensor:
+        others = _others(view.log_proba)
+        return others.sum(1) + others.amax(1)  # 1 - p1 from the others: p1 itself rounds to 1 for confident rows
+
+    return view.cached(margin, score)
+
+
+@dataclass(frozen=True)
+class Bald:
+    """How much dropout passes disagree (Gal et al. 2017): the entropy of their mean less their mean entropy."""
+
+    samples: int = 10
+
+    def __call__(self, view: View) -> torch.Tensor:  # (pool,), NaN outside the unlabelled rows
+        def score() -> torch.Tensor:
+            moments = view.moments(self.samples)
+            return (entropy_of(moments.mean.log()) - moments.entropy).clamp(min=0)
+
+        return view.cached(self, score)
+
+
+@dataclass(frozen=True)
+class Adversarial:
+    """How far a small worst perturbation takes a row from the class that its neighbours give it: KL(graph || model)."""
+
+    given: Propagation
+    epsilon: float = 1.0
+
+    def __call__(self, view: View) -> torch.Tensor:  # (pool,)
+        return view.cached(self, lambda: divergence(self.given(view).log(), view.perturbed(self.epsilon)))
 
 
 @dataclass(frozen=True)
@@ -58,13 +99,17 @@ class Cal:
         return torch.cat(scores)
 
 
+def _others(log_proba: torch.Tensor) -> torch.Tensor:  # (rows, classes)
+    """The probabilities with 0 for the likeliest class."""
+    return log_proba.exp().scatter(1, log_proba.argmax(1, keepdim=True), 0)
+
+
 def entropy_of(log_proba: torch.Tensor) -> torch.Tensor:
     """The entropy of each row (rows, classes), from log-probabilities; -inf counts as 0.
 
     The likeliest class takes its share from the others: in float32 its own logarithm is 0 for every confident row.
     """
-    likeliest = log_proba.argmax(1, keepdim=True)
-    others = log_proba.exp().scatter(1, likeliest, 0)
+    others = _others(log_proba)
     rest = others.sum(1)
     return -(others * log_proba.where(others > 0, 0)).sum(1) - (1 - rest) * (-rest).log1p()
 

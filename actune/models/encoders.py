@@ -60,7 +60,8 @@ def token_limit(folder: Path, wanted: int) -> int:
 
 def load_encoder(folder: Path, device: torch.device) -> nn.Module:
     """The encoder alone, frozen, for embeddings."""
-    return _load(_quiet_transformers().AutoModel, folder).to(device).eval().requires_grad_(False)
+    network, _ = _load(_quiet_transformers().AutoModel, folder)
+    return network.to(device).eval().requires_grad_(False)
 
 
 def load_classifier(folder: Path, classes: int | None, device: torch.device, seed: int = 0) -> nn.Module:
@@ -70,8 +71,20 @@ def load_classifier(folder: Path, classes: int | None, device: torch.device, see
     """
     kind = _quiet_transformers().AutoModelForSequenceClassification
     if classes is None:
-        return _load(kind, folder, complete=True).to(device)
-    return _load(kind, folder, seed, num_labels=classes).to(device)
+        network, _ = _load(kind, folder, complete=True)
+    else:
+        network, _ = _load(kind, folder, seed, num_labels=classes)
+    return network.to(device)
+
+
+def load_masked_lm(folder: Path, device: torch.device, seed: int = 0) -> tuple[nn.Module, bool]:
+    """The encoder under its family's masked-LM head, and whether the folder held that head: else `seed` draws it."""
+    kind = _quiet_transformers().AutoModelForMaskedLM
+    family = _read_json(folder / "config.json").get("model_type")
+    if family not in import_module("transformers.models.auto.modeling_auto").MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        raise ModelError(f"the encoder in {folder} is of the family {family}, which has no masked language model")
+    network, drawn = _load(kind, folder, seed)
+    return network.to(device), all(key.startswith(f"{network.base_model_prefix}.") for key in drawn)
 
 
 def pooling_mode(folder: Path) -> str:
@@ -96,8 +109,11 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, mode: str) -> torch.Tensor:
     return nn.functional.normalize(pooled.float(), dim=1)
 
 
-def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **options: Any) -> nn.Module:
-    """What the file lacks is drawn from `seed`: a head or a pooler where the model need not be complete, never more."""
+def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **options: Any) -> tuple[nn.Module, set[str]]:
+    """The model and the names of what the file lacks.
+
+    That is drawn from `seed`: a head or a pooler where the model need not be complete, never more.
+    """
     options |= {"use_safetensors": True, "trust_remote_code": False, "output_loading_info": True}
     # float32 whatever the file holds: a half-precision optimiser state would stall
     options |= {"dtype": torch.float32, "ignore_mismatched_sizes": True}
@@ -114,7 +130,7 @@ def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **opti
         raise ModelError(
             f"the weights in {folder} do not fit its config.json: {len(bad)} miss or differ in shape, {bad[0]} first"
         )
-    return model  # type: ignore[no-any-return]
+    return model, drawn
 
 
 def _read_json(file: Path) -> dict[str, Any]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from actune.core.classifier import Labelled, Readout
+from actune.core.classifier import Labelled, Moments, Readout
 from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.models import precision
+from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.encoders import load_classifier, load_tokenizer, token_limit
 from actune.models.reader import read_tokens
+from actune.models.sampling import dropout_on, moments_of
 from actune.models.steps import Tensors
 from actune.models.tokens import Tokens, tokenize
 from actune.models.training import Rows, accuracy_on, train
@@ -51,25 +54,47 @@ class FineTuning:
         streams: Streams,
         dev: Labelled | None = None,
         progress: Progress = silent,
+        start: FineTuned | None = None,
     ) -> FineTuned:
         network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
+        if start is not None:
+            network.load_state_dict(start.network.state_dict())
         if self.recipe.freeze_word_embeddings:
             network.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
         classifier = FineTuned(network, self.tokenizer, self.device)
-
-        def inputs_of(rows: Rows) -> Tensors:
-            return inputs.batch(rows, round_to=1 if self.device.type == "cpu" else FEW_WIDTHS)
-
-        def logits_of(batch: Tensors) -> torch.Tensor:
-            with precision.for_training(self.device):
-                return network(**batch).logits.float()  # type: ignore[no-any-return]
-
         look = accuracy_on(dev, classifier.read)
-        train(network, inputs_of, logits_of, training, objective, self.recipe, streams, look, progress)
+        train(_Fitting(classifier, inputs), training, objective, self.recipe, streams, look, progress)
         return classifier
 
     def load(self, folder: Path) -> FineTuned:
         return FineTuned(load_classifier(folder, None, self.device).eval(), self.tokenizer, self.device)
+
+
+class _Fitting:
+    """What the training loop does with a network that reads tokens."""
+
+    def __init__(self, classifier: FineTuned, inputs: Tokens) -> None:
+        self.classifier = classifier
+        self.network = classifier.network
+        self.inputs = inputs
+
+    def inputs_of(self, rows: Rows) -> Tensors:
+        return self.inputs.batch(rows, round_to=1 if self.classifier.device.type == "cpu" else FEW_WIDTHS)
+
+    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+        with precision.for_training(self.classifier.device), first_tokens(self.network) as seen:
+            logits = self.network(**batch).logits
+        return logits.float(), seen[0].float()
+
+    def log_proba(self, rows: Rows) -> torch.Tensor:
+        return self.classifier.read(self.inputs.only(rows)).log_proba
+
+    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+        words: Any = self.network.get_input_embeddings()  # type: ignore[operator]
+        shape = (*batch["input_ids"].shape, words.embedding_dim)
+        noise = torch.randn(shape, device=self.classifier.device)
+        with precision.for_training(self.classifier.device):
+            return adversarial_loss(self.network, batch, noise, epsilon)
 
 
 class FineTuned:
@@ -80,9 +105,21 @@ class FineTuned:
         self.tokenizer = tokenizer
         self.device = device
 
-    def read(self, inputs: Tokens, progress: Progress = silent, budget: int | None = None) -> Readout:
-        log_proba, embedding = read_tokens(self._forward, inputs, self.device, progress, budget)
-        return Readout(log_proba, embedding)
+    def read(
+        self, inputs: Tokens, progress: Progress = silent, head_input: bool = False, budget: int | None = None
+    ) -> Readout:
+        forward = self._with_head_input if head_input else self._forward
+        return Readout(*read_tokens(forward, inputs, self.device, progress, budget))
+
+    def sample(self, inputs: Tokens, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
+        def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
+            return moments_of(lambda: self.network(**batch).logits.float().log_softmax(1), samples)
+
+        with dropout_on(self.network, seed):
+            return Moments(*read_tokens(forward, inputs.only(rows), self.device, progress, stage="sample"))
+
+    def perturbed(self, inputs: Tokens, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
+        return read_perturbed(self.network, inputs, self.device, seed, progress, epsilon)
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
         """A folder that `AutoModelForSequenceClassification` and `pipeline` load, label names included."""
@@ -94,11 +131,30 @@ class FineTuned:
         self.tokenizer.save_pretrained(folder)
         (folder / "README.md").write_text(card, encoding="utf-8")
 
-    def _forward(self, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-        first_token: list[torch.Tensor] = []
-        body: Any = self.network.base_model
-        # for this pass alone: a hook that stays would tie network and classifier together and keep both in memory
-        hook = body.register_forward_hook(lambda _, __, output: first_token.append(output[0][:, 0]))
-        with hook:
+    def _forward(self, batch: Tensors) -> tuple[torch.Tensor, ...]:
+        with first_tokens(self.network) as seen:
             logits = self.network(**batch).logits
-        return logits.float().log_softmax(1), first_token[0]
+        return logits.float().log_softmax(1), seen[0]
+
+    def _with_head_input(self, batch: Tensors) -> tuple[torch.Tensor, ...]:
+        seen: list[torch.Tensor] = []
+        with last_linear(self.network).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0])):
+            outputs = self._forward(batch)
+        return *outputs, seen[0]
+
+
+@contextmanager
+def first_tokens(network: nn.Module) -> Iterator[list[torch.Tensor]]:
+    """Collects the last layer's first token of every pass inside."""
+    seen: list[torch.Tensor] = []
+    body: Any = network.base_model
+    # for these passes alone: a hook that stays would tie network and classifier together and keep both in memory
+    with body.register_forward_hook(lambda _, __, output: seen.append(output[0][:, 0])):
+        yield seen
+
+
+def last_linear(network: nn.Module) -> nn.Module:
+    """The layer that gives the logits, in whatever head the encoder's family has."""
+    classes = network.config.num_labels  # type: ignore[union-attr]
+    layers = [m for m in network.modules() if isinstance(m, nn.Linear) and m.out_features == classes]
+    return layers[-1]

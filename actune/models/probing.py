@@ -11,21 +11,24 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from actune.core.classifier import Labelled, Readout
+from actune.core.classifier import Labelled, Moments, Readout
 from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
+from actune.errors import MissingSignal
 from actune.models.cache import Embedded, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
 from actune.models.reader import read_tokens
+from actune.models.sampling import dropout_on, moments_of
 from actune.models.steps import Tensors
 from actune.models.tokens import tokenize
 from actune.models.training import Rows, accuracy_on, train
 
 WIDTH = 256
 DROPOUT = 0.1
+NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
 
 
 class Probing:
@@ -55,22 +58,18 @@ class Probing:
         streams: Streams,
         dev: Labelled | None = None,
         progress: Progress = silent,
+        start: Probed | None = None,
     ) -> Probed:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(streams.integer("head"))
             network = Head(inputs.shape[1], self.classes)
         network.to(self.device)
+        if start is not None:
+            network.load_state_dict(start.network.state_dict())
         classifier = Probed(network, self)
-
-        def inputs_of(rows: Rows) -> Tensors:
-            return {"inputs": inputs[torch.from_numpy(rows).to(self.device)]}
-
-        def logits_of(batch: Tensors) -> torch.Tensor:
-            return network(**batch)[0]  # type: ignore[no-any-return]
-
         look = accuracy_on(dev, classifier.read)
         with one_thread(self.device):
-            train(network, inputs_of, logits_of, training, objective, self.recipe, streams, look, progress)
+            train(_Fitting(classifier, inputs), training, objective, self.recipe, streams, look, progress)
         return classifier
 
     def load(self, folder: Path) -> Probed:
@@ -118,6 +117,27 @@ class Head(nn.Module):
         return self.out(self.dropout(hidden)), hidden
 
 
+class _Fitting:
+    """What the training loop does with a head on embeddings."""
+
+    def __init__(self, classifier: Probed, inputs: torch.Tensor) -> None:
+        self.classifier = classifier
+        self.network = classifier.network
+        self.inputs = inputs
+
+    def inputs_of(self, rows: Rows) -> Tensors:
+        return {"inputs": self.inputs[torch.from_numpy(rows).to(self.inputs.device)]}
+
+    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.network(**batch)  # type: ignore[no-any-return]
+
+    def log_proba(self, rows: Rows) -> torch.Tensor:
+        return self.classifier.read(self.inputs_of(rows)["inputs"]).log_proba
+
+    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+        raise MissingSignal(NO_WORDS)
+
+
 class Probed:
     """A fitted head and the learner whose embeddings it stands on."""
 
@@ -125,11 +145,21 @@ class Probed:
         self.network = network
         self.learner = learner
 
-    def read(self, inputs: torch.Tensor, progress: Progress = silent) -> Readout:
+    def read(self, inputs: torch.Tensor, progress: Progress = silent, head_input: bool = False) -> Readout:
         with torch.inference_mode():
             logits, hidden = self.network(inputs)
         progress("read", len(inputs), len(inputs))
-        return Readout(logits.log_softmax(1), hidden)
+        return Readout(logits.log_softmax(1), hidden, hidden if head_input else None)
+
+    def sample(self, inputs: torch.Tensor, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
+        given = inputs[torch.from_numpy(rows).to(inputs.device)]
+        with torch.inference_mode(), dropout_on(self.network, seed):
+            found = moments_of(lambda: self.network(given)[0].log_softmax(1), samples)
+        progress("sample", len(rows), len(rows))
+        return Moments(*found)
+
+    def perturbed(self, inputs: torch.Tensor, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
+        raise MissingSignal(NO_WORDS)
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)

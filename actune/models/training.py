@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,11 @@ from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
-from actune.models.objectives import self_training_loss
+from actune.models.objectives import training_loss
 from actune.models.steps import Tensors, make_step
 
 Rows = npt.NDArray[np.int64]
-KNOWN = ("labels", "targets", "weights")
+KNOWN = ("labels", "targets", "weights", "proba")
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,29 @@ class Batch:
     epoch_ends: bool = False
 
 
+class Fitting(Protocol):
+    """A network in training, and what the loop does with it."""
+
+    @property
+    def network(self) -> nn.Module: ...
+
+    def inputs_of(self, rows: Rows) -> Tensors: ...
+
+    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits and embeddings of these inputs."""
+        ...
+
+    def log_proba(self, rows: Rows) -> torch.Tensor:
+        """What the network says about these rows now; it is in eval mode then."""
+        ...
+
+    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+        """How much a small worst perturbation of these inputs changes what the network says."""
+        ...
+
+
 def train(
-    network: nn.Module,
-    inputs_of: Callable[[Rows], Tensors],
-    logits_of: Callable[[Tensors], torch.Tensor],
+    fitting: Fitting,
     training: TrainingSet,
     objective: Objective,
     recipe: Training,
@@ -45,27 +64,25 @@ def train(
     dev_accuracy: Callable[[], float] | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Trains `network` in place; it ends in eval mode at its best dev checkpoint (strictly better, so the earliest).
+    """Trains the network in place; it ends in eval mode at its best dev checkpoint (strictly better, so the earliest).
 
     Without a dev set the last step is kept. Dropout draws from a stream of its own and leaves the global one untouched.
     """
+    network = fitting.network
     device = next(network.parameters()).device
     batches = plan_batches(training, objective, recipe, streams)
     optimizer = make_optimizer(network, recipe)
-    factor = linear_schedule(len(batches), recipe.warmup)
-
-    def loss_of(batch: Tensors) -> torch.Tensor:
-        inputs = {name: tensor for name, tensor in batch.items() if name not in KNOWN}
-        return self_training_loss(logits_of(inputs), batch["labels"], batch["targets"], batch["weights"], objective)
-
-    take_step = make_step(network, loss_of, recipe.clip)
+    rate = learning_rates(len(batches), recipe, trusting=bool(len(batches[0].trusted)))
+    teacher = _Teacher(fitting, training, objective, batches)
+    take_step = make_step(network, lambda batch: _loss(fitting, batch, objective), recipe.clip)
     best, kept = -1.0, None
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(streams.integer("dropout"))
         network.train()
         for step, batch in enumerate(batches, 1):
-            set_rate(optimizer, recipe.learning_rate * factor(step - 1))
-            take_step(optimizer, _tensors(training, batch, inputs_of))
+            teacher.before(step)
+            set_rate(optimizer, rate(step - 1))
+            take_step(optimizer, _tensors(training, batch, fitting.inputs_of, teacher.proba))
             progress("train", step, len(batches))
             look = step % recipe.dev_every == 0 or batch.epoch_ends or step == len(batches)
             if dev_accuracy is not None and look:
@@ -80,6 +97,45 @@ def train(
     network.eval()
 
 
+def _loss(fitting: Fitting, batch: Tensors, objective: Objective) -> torch.Tensor:
+    inputs = {name: tensor for name, tensor in batch.items() if name not in KNOWN}
+    loss = training_loss(*fitting.forward(inputs), batch, objective)
+    if objective.adversarial and len(batch["targets"]):
+        trusted = {name: tensor[len(batch["labels"]) :] for name, tensor in inputs.items()}
+        loss = loss + objective.adversarial * fitting.adversarial(trusted, objective.perturbation)
+    return loss
+
+
+class _Teacher:
+    """What a teacher says about the trusted rows: as it was stored, or as the student itself said some steps ago.
+
+    A student that teaches itself reads the rows of the coming steps, which is all that a copy of it would be asked.
+    """
+
+    def __init__(
+        self, fitting: Fitting, training: TrainingSet, objective: Objective, batches: Sequence[Batch]
+    ) -> None:
+        self.fitting = fitting
+        self.rows = training.trusted.rows
+        self.proba = training.trusted.proba
+        self.batches = batches
+        self.period = max(1, round(objective.teacher_every * len(batches))) if objective.teacher_every else 0
+        if self.period and len(batches[0].trusted):
+            self.proba = np.zeros((0, 0), np.float32)  # made at the first step
+
+    def before(self, step: int) -> None:
+        if not self.period or (step - 1) % self.period or self.proba is None:
+            return
+        coming = np.unique(np.concatenate([batch.trusted for batch in self.batches[step - 1 :][: self.period]]))
+        network = self.fitting.network
+        network.eval()
+        said = self.fitting.log_proba(self.rows[coming]).exp().cpu().numpy()
+        network.train()
+        if not len(self.proba):
+            self.proba = np.zeros((len(self.rows), said.shape[1]), np.float32)
+        self.proba[coming] = said
+
+
 def accuracy_on(dev: Labelled | None, read: Callable[[Any], Readout]) -> Callable[[], float] | None:
     """How a checkpoint is judged: its accuracy on dev, or nothing without one."""
     if dev is None or not len(dev.labels):
@@ -87,12 +143,16 @@ def accuracy_on(dev: Labelled | None, read: Callable[[Any], Readout]) -> Callabl
     return lambda: float((read(dev.inputs).log_proba.argmax(1).cpu().numpy() == dev.labels).mean())
 
 
-def _tensors(training: TrainingSet, batch: Batch, inputs_of: Callable[[Rows], Tensors]) -> Tensors:
+def _tensors(
+    training: TrainingSet, batch: Batch, inputs_of: Callable[[Rows], Tensors], proba: npt.NDArray[np.float32] | None
+) -> Tensors:
     """What one step needs: the inputs of its rows, labelled first, and what is known of them."""
     trusted = training.trusted
-    known = (training.labels[batch.labelled], trusted.targets[batch.trusted], trusted.weights[batch.trusted])
+    known = [training.labels[batch.labelled], trusted.targets[batch.trusted], trusted.weights[batch.trusted]]
+    if proba is not None:
+        known.append(proba[batch.trusted])
     rows = np.concatenate([training.rows[batch.labelled], trusted.rows[batch.trusted]])
-    return {**inputs_of(rows), **{name: torch.from_numpy(array) for name, array in zip(KNOWN, known, strict=True)}}
+    return {**inputs_of(rows), **{name: torch.from_numpy(array) for name, array in zip(KNOWN, known, strict=False)}}
 
 
 def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, streams: Streams) -> list[Batch]:
@@ -134,6 +194,15 @@ def linear_schedule(steps: int, warmup: float) -> Callable[[int], float]:
         return (step + 1) / rise if step < rise else max(0.0, (steps - step) / max(1, steps - rise))
 
     return factor
+
+
+def learning_rates(steps: int, recipe: Training, trusting: bool) -> Callable[[int], float]:
+    """The learning rate of each step, from 0; with pseudo-labels it may be another one, and constant."""
+    highest = recipe.learning_rate * (recipe.pseudo_rate if trusting else 1.0)
+    if trusting and recipe.pseudo_constant:
+        return lambda step: highest
+    factor = linear_schedule(steps, recipe.warmup)
+    return lambda step: highest * factor(step)
 
 
 def make_optimizer(network: nn.Module, recipe: Training) -> torch.optim.Optimizer:

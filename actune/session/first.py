@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from actune.core.pool import Pool
 from actune.core.streams import Streams
+from actune.methods.features import frozen
+from actune.methods.queries import Representatives
 from actune.session.session import Session
 
 MOST_DRAWS = 100
@@ -17,8 +19,9 @@ def first_rows(session: Session) -> tuple[list[int], str]:
     labels = session.labels()
     if len(labels.of_row) >= len(pool.classes) and len(set(labels.of_row.values())) > 1:
         return [], "the file has labels enough to begin with"
-    taken = [row for row in range(len(pool)) if row not in labels.of_row]
-    return session.machine.diverse(taken, request.initial), "one text near each centre of k-means on embeddings"
+    free = [row for row in range(len(pool)) if row not in labels.of_row]
+    rows = session.machine.first(Representatives(frozen), free, request.initial)
+    return rows, "one text near each centre of k-means on embeddings"
 
 
 def initial_draw(pool: Pool, count: int, seed: int) -> tuple[list[int], str]:

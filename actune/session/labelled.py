@@ -32,10 +32,7 @@ def human_rows(session: Session) -> list[Row]:
 
 def pseudo_rows(session: Session) -> list[Row]:
     """The rows trusted by the newest choice that nobody has answered or skipped since."""
-    chosen = session.selected - 1
-    if chosen < 1:  # the first questions come before any model
-        return []
-    arrays = session.store.load_arrays(f"select-{chosen:03d}")
+    chosen, arrays = _newest_trusted(session)
     pool, labels, memory = session.pool, session.labels(), arrays.get("memory")
     trusted = zip(arrays.get("trusted_rows", ()), arrays.get("trusted_targets", ()), strict=True)
     return [
@@ -51,6 +48,19 @@ def pseudo_rows(session: Session) -> list[Row]:
         for row, number in sorted((int(row), int(number)) for row, number in trusted)
         if row not in labels.of_row and row not in labels.skipped
     ]
+
+
+def _newest_trusted(session: Session) -> tuple[int, dict[str, Any]]:
+    """The round that the newest trusted rows are for, and its arrays: chosen by a model for the next round, or by a
+    teacher within the last one."""
+    chosen, fitted = session.selected - 1, session.fitted - 1
+    if chosen >= 1:  # the first questions come before any model
+        arrays = session.store.load_arrays(f"select-{chosen:03d}")
+        if "trusted_rows" in arrays:
+            return chosen, arrays
+    if fitted >= 0 and session.store.has_arrays(f"fit-{fitted:03d}"):
+        return fitted, session.store.load_arrays(f"fit-{fitted:03d}")
+    return chosen, {}
 
 
 def _first_use(answer: int, seen: Sequence[int]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from actune.core.classifier import Classifier, Labelled, Learner, Readout
+from actune.core.classifier import Classifier, Labelled, Learner
+from actune.core.objective import PLAIN
 from actune.core.pool import UNKNOWN, Pool
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.core.view import View, checked
-from actune.methods.features import embeddings
-from actune.methods.queries import Representatives
 from actune.methods.recipes import build
 from actune.methods.trust import Pace
 from actune.models.encoders import choose_device
@@ -26,9 +25,12 @@ from actune.models.sources import fetch, find_model
 from actune.session.database import QuestionRow, Selection
 from actune.session.mapping import map_arrays
 from actune.session.metrics import accuracy, macro_f1
+from actune.session.outputs import ModelOutputs
 from actune.session.state import Labels
 
 if TYPE_CHECKING:
+    from actune.core.objective import Objective
+    from actune.methods.queries import Query
     from actune.session.session import Session
 
 
@@ -98,14 +100,40 @@ class Machine:
     def training_set(self, labels: Labels, chosen: dict[str, Any]) -> TrainingSet:
         """Labelled rows in row order, and the rows trusted for this round that nobody has answered or skipped since."""
         rows = np.asarray(sorted(labels.of_row), np.int64)
-        trusted = PseudoLabels.none()
-        if "trusted_rows" in chosen:
-            trusted = PseudoLabels(chosen["trusted_rows"], chosen["trusted_targets"], chosen["trusted_weights"])
+        trusted = trusted_in(chosen)
         classes = np.asarray([labels.of_row[row] for row in rows.tolist()], np.int64)
         return TrainingSet(rows, classes, trusted.without({*labels.of_row, *labels.skipped}))
 
-    def fit(self, training: TrainingSet, streams: Streams) -> Classifier:
-        return self.learner.fit(self.inputs, training, self.method.objective, streams, self.dev, self.session.progress)
+    def fit(self, labels: Labels, chosen: dict[str, Any], streams: Streams) -> tuple[Classifier, TrainingSet]:
+        """The model of a round, and what it learnt from: answers, and what the last model or a teacher trusts."""
+        training, teacher = self.training_set(labels, chosen), self.method.teacher
+        if teacher is None or self.method.self_training is None:
+            return self._fit(training, self.method.objective, streams), training
+        taught = self._fit(training, PLAIN, streams)
+        pace = Pace(streams.round, self.config.resolved.horizon)
+        trusted, _ = self.method.self_training(self.view(taught, labels, streams), None, pace)
+        if not len(trusted):
+            return taught, training  # the same fit again
+        training = replace(training, trusted=trusted)
+        start = taught if teacher.hands_over else None
+        return self._fit(training, self.method.objective, streams, start), training
+
+    def _fit(
+        self, training: TrainingSet, objective: Objective, streams: Streams, start: Classifier | None = None
+    ) -> Classifier:
+        return self.learner.fit(self.inputs, training, objective, streams, self.dev, self.session.progress, start)
+
+    def view(self, classifier: Classifier, labels: Labels, streams: Streams) -> View:
+        """What `classifier` says about the pool, with what is known of it so far."""
+        taken, labelled = {*labels.of_row, *labels.skipped}, sorted(labels.of_row)
+        return View(
+            ModelOutputs(self, classifier, streams),
+            unlabelled=[row for row in range(len(self.session.pool)) if row not in taken],
+            labelled=labelled,
+            labels=[labels.of_row[row] for row in labelled],
+            streams=streams,
+            ids=self.session.pool.ids,
+        )
 
     def evaluate(self, classifier: Classifier) -> tuple[dict[str, Any], Any]:
         """Accuracy and macro-F1 on test, and the predictions behind them; nothing without a test set."""
@@ -125,27 +153,19 @@ class Machine:
         counts = np.bincount(trusted.targets, minlength=len(self.config.resolved.classes)).tolist()
         return {"trusted": len(trusted), "trusted_accuracy": right, "trusted_classes": counts}
 
+    def taught_arrays(self, trusted: PseudoLabels) -> dict[str, Any]:
+        """What a teacher of this very round passed on; what the last model trusts is kept with its choice."""
+        return trusted_arrays(trusted) if self.method.teacher else {}
+
     def select(self, classifier: Classifier, labels: Labels, streams: Streams, memory: Any, round: int) -> Chosen:
         """What to ask and what to trust for `round`, from one read of the pool."""
-        count = len(self.session.pool)
-        taken = {*labels.of_row, *labels.skipped}
-        view = View(
-            lambda: classifier.read(self.inputs, self.session.progress),
-            unlabelled=[row for row in range(count) if row not in taken],
-            labelled=sorted(labels.of_row),
-            streams=streams,
-            ids=self.session.pool.ids,
-        )
+        view = self.view(classifier, labels, streams)
         asked = self.method.query(view, self.config.request.batch).tolist()
         arrays: dict[str, Any] = {}
-        if self.method.self_training is not None:
+        if self.method.self_training is not None and self.method.teacher is None:
             pace = Pace(round - 1, self.config.resolved.horizon)
             trusted, memory = self.method.self_training(view.without(asked), memory, pace)
-            arrays = {
-                "trusted_rows": trusted.rows,
-                "trusted_targets": trusted.targets,
-                "trusted_weights": trusted.weights,
-            }
+            arrays = trusted_arrays(trusted)
             if memory is not None:
                 arrays["memory"] = memory
         person = not self.config.request.simulated
@@ -154,16 +174,10 @@ class Machine:
             arrays |= map_arrays(view, asked, self.method)
         return Chosen(Selection(round, questions, {"round": round, "asked": len(asked)}), arrays)
 
-    def diverse(self, rows: Sequence[int], count: int) -> list[int]:
-        """A first batch without any label: one text near each of `count` centres of the frozen embeddings."""
-        from actune.models.learners import PROBE
-        from actune.models.probing import Probing
-
-        limit = self.config.settings.max_tokens
-        frozen = Probing(self.folder, len(self.config.resolved.classes), limit, PROBE, self.device)
-        embedding = frozen.prepare(self.session.pool.texts, self.session.progress)
-        view = View(Readout(torch.zeros(len(embedding), 1), embedding), rows, streams=Streams(self.config.request.seed))
-        return Representatives(embeddings)(view, count).tolist()
+    def first(self, query: Query, rows: Sequence[int], count: int) -> list[int]:
+        """A first batch before there is a model, by a query that needs none."""
+        streams = Streams(self.config.request.seed)
+        return query(View(ModelOutputs(self, None, streams), rows, streams=streams), count).tolist()
 
     def predict(self, learner: str, folder: Path, texts: Sequence[str]) -> list[Prediction]:
         """What the model in `folder` says about new texts."""
@@ -175,6 +189,19 @@ class Machine:
             Prediction(names[int(np.argmax(row))], dict(zip(names, row, strict=True)))
             for row in readout.log_proba.exp().cpu().tolist()
         ]
+
+
+def trusted_arrays(trusted: PseudoLabels) -> dict[str, Any]:
+    """What is kept of trusted rows; `trusted_in` reads it."""
+    names = ("rows", "targets", "weights", "proba")
+    values = {f"trusted_{name}": getattr(trusted, name) for name in names}
+    return {name: array for name, array in values.items() if array is not None}
+
+
+def trusted_in(arrays: dict[str, Any]) -> PseudoLabels:
+    """The trusted rows among the arrays of a round; none where the method trusts nothing."""
+    found = {name.removeprefix("trusted_"): array for name, array in arrays.items() if name.startswith("trusted_")}
+    return PseudoLabels(**found) if found else PseudoLabels.none()
 
 
 def question_rows(round: int, rows: Sequence[int], log_proba: torch.Tensor | None = None) -> list[QuestionRow]:

@@ -38,8 +38,7 @@ def map_arrays(view: View, asked: Sequence[int], method: Method) -> dict[str, An
 
 def regions_of(method: Method) -> Regions | None:
     """The regions that a method asks or trusts in, where it has any."""
-    rule = None if method.self_training is None else method.self_training.rule
-    for part in (method.query, rule):
+    for part in (method.query, getattr(method.self_training, "rule", None)):
         if isinstance(found := getattr(part, "regions", None), Regions):
             return found
     return None

@@ -155,8 +155,8 @@ class Session:
             labels = self._checked_labels()
             started = time.perf_counter()
             machine = self.machine.for_the_end()
-            training = machine.training_set(labels, self._trusted(self.selected - 1))
-            classifier = machine.fit(training, Streams(self.config.request.seed, self.fitted))
+            streams = Streams(self.config.request.seed, self.fitted)
+            classifier, _ = machine.fit(labels, self._trusted(self.selected - 1), streams)
             facts, _ = machine.evaluate(classifier)
             facts |= {"labels": len(labels.of_row), "round": self.fitted, "seconds": time.perf_counter() - started}
             self._keep_model("model", machine.learner_name, classifier, facts, self.fitted)
@@ -175,9 +175,7 @@ class Session:
         labels = self._checked_labels()
         streams = Streams(self.config.request.seed, round)
         machine, clock = self.machine, _Clock()
-        trusted = self._trusted(round)
-        training = machine.training_set(labels, trusted)
-        classifier = machine.fit(training, streams)
+        classifier, training = machine.fit(labels, self._trusted(round), streams)
         clock.stop("fit")
         metrics, predictions = machine.evaluate(classifier)
         clock.stop("evaluate")
@@ -193,8 +191,11 @@ class Session:
             "class_counts": _class_counts(labels, len(self.pool.classes)),
             "seconds": clock.seconds,
         }
+        kept = machine.taught_arrays(training.trusted)
         if predictions is not None:
-            self.store.save_arrays(f"fit-{round:03d}", {"test_predictions": predictions})
+            kept["test_predictions"] = predictions
+        if kept:
+            self.store.save_arrays(f"fit-{round:03d}", kept)
         if selection:
             self.store.save_arrays(f"select-{round + 1:03d}", selection.arrays)
         if last or not self.config.request.simulated:

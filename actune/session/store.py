@@ -81,6 +81,9 @@ class Store:
             # metadata-free and contiguous, so that equal arrays are equal files
             write_atomically(self.folder / "arrays" / f"{name}.safetensors", save(_contiguous(arrays)))
 
+    def has_arrays(self, name: str) -> bool:
+        return (self.folder / "arrays" / f"{name}.safetensors").is_file()
+
     def load_arrays(self, name: str) -> dict[str, np.ndarray]:
         from safetensors.numpy import load_file
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from actune.core.objective import Objective
-from actune.models.objectives import self_training_loss
 from tests.golden.inputs import golden, tensor
+from tests.models.tiny import loss_of
 
 LABELLED = tensor([[0.8, 0.2], [0.3, 0.7]])
 TRUSTED = tensor([[0.95, 0.05], [0.55, 0.45], [0.20, 0.80], [0.65, 0.35]])
@@ -18,7 +18,7 @@ def loss(labelled: torch.Tensor, trusted: torch.Tensor, objective: Objective) ->
     logits = torch.cat([labelled, trusted]).log()
     zeros = torch.zeros(len(logits), dtype=torch.int64)
     ones = torch.ones(len(trusted), dtype=torch.float64)
-    return self_training_loss(logits, zeros[: len(labelled)], zeros[: len(trusted)], ones, objective).item()
+    return loss_of(logits, zeros[: len(labelled)], zeros[: len(trusted)], ones, objective).item()
 
 
 def test_the_loss_divides_by_all_trusted_rows() -> None:

@@ -14,7 +14,7 @@ from actune.core.view import View
 from actune.methods.memory import Memory, momentum
 from actune.methods.queries import Top
 from actune.methods.regions import Calmest, Hottest, Regions, heat
-from actune.methods.trust import Anywhere, Pace, SelfTraining
+from actune.methods.trust import Anywhere, Pace, Surest
 from actune.methods.uncertainty import Cal, entropy, entropy_of
 from tests.golden.inputs import (
     GOLDEN,
@@ -153,7 +153,7 @@ def test_g10_remembered_predictions() -> None:
             close(torch.from_numpy(state), f"G10.pred_g{round}")
             close(memory.ranking(view, state), f"G10.entropy_g{round}")
         if round == 1:
-            trusted, _ = SelfTraining(replace(memory, low=1.0, high=1.0), Anywhere(), 3)(view, state, Pace(1, 10))
+            trusted, _ = Surest(replace(memory, low=1.0, high=1.0), Anywhere(), 3)(view, state, Pace(1, 10))
             assert trusted.rows.tolist() == GOLDEN["G10.order_low_to_high_by_f1"]
             assert memory.ranking(view, state).sort(stable=True).indices.tolist() == [1, 2, 0]
     assert memory.targets(view, state).tolist() == GOLDEN["G10.pseudo_label_from_g2"]
@@ -185,9 +185,9 @@ def test_g11_trusted_rows(growth: int, name: str) -> None:
     asked = Hottest(LINE_REGIONS, 2)(view, 4)
     assert asked.tolist() == GOLDEN["G11.queried"]
     memory = Memory(given_scores, "scores")
-    trusted, _ = SelfTraining(memory, Calmest(LINE_REGIONS, 1), growth)(view.without(asked), None, Pace(0, 10))
+    trusted, _ = Surest(memory, Calmest(LINE_REGIONS, 1), growth)(view.without(asked), None, Pace(0, 10))
     assert trusted.rows.tolist() == golden(name).tolist()
-    anywhere, _ = SelfTraining(memory, Anywhere(), 3)(view.without(asked), None, Pace(0, 10))
+    anywhere, _ = Surest(memory, Anywhere(), 3)(view.without(asked), None, Pace(0, 10))
     assert anywhere.rows.tolist() == GOLDEN["G11.S_code(bottom-3 over whole pool)"]
 
 
@@ -201,5 +201,5 @@ def test_g11_trusted_rows(growth: int, name: str) -> None:
 )
 def test_g12_trusted_rows_grow_up_to_what_the_rule_allows(growth: int, pool: int, name: str) -> None:
     view = view_of(torch.full((pool, 2), 0.5))
-    training = SelfTraining(Memory(entropy, "nothing"), Anywhere(), growth)
+    training = Surest(Memory(entropy, "nothing"), Anywhere(), growth)
     assert [len(training(view, None, Pace(round, 10))[0]) for round in range(10)] == GOLDEN[name]

@@ -6,9 +6,50 @@ from collections.abc import Sequence
 
 import torch
 
-from actune.core.classifier import Readout
+from actune.core.classifier import Moments, Readout
 from actune.core.streams import Streams
-from actune.core.view import View
+from actune.core.view import Outputs, View
+from actune.models.sampling import moments_of
+
+
+class Drawn(Outputs):
+    """Every signal that a method can ask for, from one readout and a seed; counts how often each is computed."""
+
+    def __init__(self, readout: Readout, seed: int = 0) -> None:
+        super().__init__(readout)
+        self.seed = seed
+        self.asked: list[str] = []
+
+    def read(self, head_input: bool) -> Readout:
+        self.asked.append("read")
+        extra = self.readout.embedding.tanh() if head_input else None
+        return Readout(self.readout.log_proba, self.readout.embedding, extra)
+
+    def moments(self, samples: int, rows: torch.Tensor) -> Moments:
+        self.asked.append("moments")
+        draw = torch.Generator().manual_seed(self.seed)
+        given = self.readout.log_proba[rows]
+
+        def one_pass() -> torch.Tensor:
+            return (given + torch.randn(given.shape, generator=draw, dtype=given.dtype)).log_softmax(1)
+
+        return Moments(*moments_of(one_pass, samples))
+
+    def perturbed(self, epsilon: float) -> torch.Tensor:
+        self.asked.append("perturbed")
+        return (self.readout.log_proba * (1 - epsilon / 4)).log_softmax(1)
+
+    def surprisal(self) -> torch.Tensor:
+        self.asked.append("surprisal")
+        return self._vectors(5).clamp(min=0)
+
+    def frozen(self) -> torch.Tensor:
+        self.asked.append("frozen")
+        return torch.nn.functional.normalize(self._vectors(7))
+
+    def _vectors(self, width: int) -> torch.Tensor:
+        draw = torch.Generator().manual_seed(self.seed + width)
+        return torch.randn(len(self.readout.embedding), width, generator=draw).to(self.readout.embedding)
 
 
 def view_of(
@@ -17,11 +58,13 @@ def view_of(
     labelled: Sequence[int] = (),
     skipped: Sequence[int] = (),
     seed: int = 0,
+    labels: Sequence[int] | None = None,
 ) -> View:
     """A view of the given outputs; every row that is neither labelled nor skipped is unlabelled."""
     embedding = torch.arange(len(proba)).to(proba)[:, None] if embedding is None else embedding
     unlabelled = [row for row in range(len(proba)) if row not in {*labelled, *skipped}]
-    return View(Readout(proba.log(), embedding), unlabelled, labelled, Streams(seed))
+    known = [row % proba.shape[1] for row in labelled] if labels is None else labels
+    return View(Drawn(Readout(proba.log(), embedding), seed), unlabelled, labelled, Streams(seed), labels=known)
 
 
 def drawn_view(rows: int = 120, classes: int = 3, seed: int = 0, dtype: torch.dtype = torch.float64) -> View:

@@ -159,7 +159,7 @@ def test_a_diverged_model_is_reported_with_ids(
     broken = learner.load(saved)
     with torch.no_grad():
         broken.network.get_submodule("classifier").weight.fill_(torch.nan)  # type: ignore[operator]
-    view = View(lambda: broken.read(tokens), range(READ), ids=trec_pool.ids[:READ])
+    view = View(broken.read(tokens), range(READ), ids=trec_pool.ids[:READ])
     with pytest.raises(Diverged, match=f"NaN for {READ} of {READ} texts .ids {trec_pool.ids[0]}, {trec_pool.ids[1]}"):
         view.log_proba  # noqa: B018
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actune.core.objective import Objective
-from actune.models.objectives import self_training_loss
+from tests.models.tiny import loss_of
 
 LABELS = torch.tensor([2, 0, 1])
 TARGETS = torch.tensor([0, 1, 2, 1, 0])
@@ -23,7 +23,7 @@ def drawn_logits(seed: int = 0) -> torch.Tensor:
 
 
 def loss(logits: torch.Tensor, objective: Objective, weights: torch.Tensor = WEIGHTS) -> torch.Tensor:
-    return self_training_loss(logits, LABELS, TARGETS, weights, objective)
+    return loss_of(logits, LABELS, TARGETS, weights, objective)
 
 
 def naive(logits: torch.Tensor, objective: Objective) -> float:
@@ -60,7 +60,7 @@ def test_the_gate_opens_above_the_threshold_not_at_it() -> None:
     even = torch.zeros(4, 2, dtype=torch.float64)  # every confidence is one half
     zeros = torch.zeros(2, dtype=torch.int64)
     at, below = (
-        self_training_loss(even, zeros, zeros, EQUAL[:2], Objective(threshold=threshold)).item()
+        loss_of(even, zeros, zeros, EQUAL[:2], Objective(threshold=threshold)).item()
         for threshold in (0.5, math.nextafter(0.5, 0))
     )
     assert at == pytest.approx(math.log(2)) and below == pytest.approx(2 * math.log(2))
@@ -96,7 +96,7 @@ def test_no_weight_or_a_shut_gate_leaves_the_labels_alone(objective: Objective) 
 
 def test_without_trusted_rows_it_is_plain_cross_entropy() -> None:
     logits = drawn_logits()[:3]
-    found = self_training_loss(logits, LABELS, TARGETS[:0], WEIGHTS[:0], Objective())
+    found = loss_of(logits, LABELS, TARGETS[:0], WEIGHTS[:0], Objective())
     assert torch.equal(found, torch.nn.functional.cross_entropy(logits, LABELS))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
@@ -20,18 +19,13 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.models import training as training_module
-from actune.models.steps import Tensors
-from actune.models.training import Rows, endless, linear_schedule, make_optimizer, plan_batches, train
-from tests.models.tiny import training_of
+from actune.models.training import endless, linear_schedule, make_optimizer, plan_batches, train
+from tests.models.tiny import Plain, training_of
 
 ROWS, CLASSES = 40, 3
 POINTS = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(7))
 RECIPE = Training(learning_rate=0.05, epochs=3, steps=9, dev_every=4, dev_at_epoch_end=False, pseudo_batch=5)
 ALWAYS = Objective(threshold=0.0)
-
-
-def rows_as_inputs(rows: Rows) -> Tensors:
-    return {"rows": torch.from_numpy(rows)}
 
 
 class Trained:
@@ -54,12 +48,13 @@ class Trained:
         self.modes: list[bool] = []
         self.accuracies = accuracies
         look = None if accuracies is None else self.look
-        train(self.network, rows_as_inputs, self.logits_of, training, objective, recipe, streams, look, self.progress)
+        fitting = Plain(self.network, self.logits_of)
+        train(fitting, training, objective, recipe, streams, look, self.progress)
 
-    def logits_of(self, batch: Tensors) -> torch.Tensor:
-        self.rows.append(batch["rows"].tolist())
+    def logits_of(self, rows: torch.Tensor) -> torch.Tensor:
+        self.rows.append(rows.tolist())
         self.modes.append(self.network.training)
-        logits: torch.Tensor = self.network(POINTS[batch["rows"]])
+        logits: torch.Tensor = self.network(POINTS[rows])
         return logits
 
     def look(self) -> float:
@@ -135,7 +130,7 @@ def test_rows_labels_and_targets_stay_together() -> None:
     training = TrainingSet(rows[:10], classes[:10], trusted)
     table = nn.Embedding(ROWS, CLASSES)
     recipe = replace(RECIPE, learning_rate=1.0, steps=60)
-    train(table, rows_as_inputs, lambda batch: table(batch["rows"]), training, ALWAYS, recipe, Streams(0))
+    train(Plain(table, table), training, ALWAYS, recipe, Streams(0))
     assert table.weight.argmax(1)[rows[:30]].tolist() == classes[:30].tolist()
 
 
@@ -175,9 +170,7 @@ def test_gradients_are_clipped_and_the_schedule_is_applied(scale: float, monkeyp
     network = nn.ParameterList([point])
     places = [point.detach().clone()]
     train(
-        network,
-        rows_as_inputs,
-        lambda batch: scale * point.expand(len(batch["rows"]), 2),
+        Plain(network, lambda rows: scale * point.expand(len(rows), 2)),
         TrainingSet(np.arange(8), np.zeros(8, np.int64), PseudoLabels.none()),
         ALWAYS,
         replace(recipe, epochs=10),
@@ -271,11 +264,8 @@ def test_frozen_weights_stay() -> None:
     frozen = nn.Linear(6, 6)
     network = nn.Sequential(frozen.requires_grad_(False), nn.Linear(6, CLASSES))
     before = frozen.weight.clone()
-    logits_of: Callable[[Tensors], torch.Tensor] = lambda batch: network(POINTS[batch["rows"]])  # noqa: E731
     train(
-        network,
-        rows_as_inputs,
-        logits_of,
+        Plain(network, lambda rows: network(POINTS[rows])),
         training_of(20),
         ALWAYS,
         replace(RECIPE, weight_decay=0.5),

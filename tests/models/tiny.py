@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers.models import WordPiece
+from torch import nn
 
+from actune.core.objective import Objective
 from actune.core.training_set import PseudoLabels, TrainingSet
+from actune.models.objectives import training_loss
+from actune.models.steps import Tensors
 
 library: Any = import_module("transformers")
 
@@ -87,3 +93,38 @@ def training_of(labelled: int, trusted: int = 0, classes: int = 3) -> TrainingSe
     weights = np.ones(trusted, np.float32)
     pseudo = PseudoLabels(rows[labelled:], rows[labelled:] % classes, weights)
     return TrainingSet(rows[:labelled], rows[:labelled] % classes, pseudo)
+
+
+class Plain:
+    """A network in training whose inputs are row numbers; its embedding is whatever its logits are."""
+
+    def __init__(self, network: nn.Module, logits_of: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        self.network = network
+        self.logits_of = logits_of
+
+    def inputs_of(self, rows: npt.NDArray[np.int64]) -> Tensors:
+        return {"rows": torch.from_numpy(rows)}
+
+    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+        logits = self.logits_of(batch["rows"])
+        return logits, logits
+
+    def log_proba(self, rows: npt.NDArray[np.int64]) -> torch.Tensor:
+        with torch.no_grad():
+            return self.logits_of(torch.from_numpy(rows)).log_softmax(1)
+
+    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+        return epsilon * self.logits_of(batch["rows"]).square().mean()
+
+
+def loss_of(
+    logits: torch.Tensor,
+    labels: torch.Tensor,
+    targets: torch.Tensor,
+    weights: torch.Tensor,
+    objective: Objective,
+    **more: torch.Tensor,
+) -> torch.Tensor:
+    """The loss of a batch whose embedding does not matter."""
+    batch = {"labels": labels, "targets": targets, "weights": weights, **more}
+    return training_loss(logits, more.get("embedding", logits), batch, objective)

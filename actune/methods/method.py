@@ -1,0 +1,89 @@
+"""What a method is, and the registry of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from actune.core.objective import Objective
+from actune.core.settings import Settings
+from actune.errors import SettingError, nearest
+from actune.methods.queries import Query
+from actune.methods.trust import SelfTraining
+
+Family = Literal[
+    "active learning", "self-training", "semi-supervised active learning", "active self-training", "ablation", "beyond"
+]
+Signal = Literal["dropout", "masked language model", "word embeddings"]
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """Teaches within the round: it is fitted on the labels alone, and chooses and labels what its student learns."""
+
+    hands_over: bool = False  # the student begins where the teacher stands, instead of afresh
+
+
+@dataclass(frozen=True)
+class Method:
+    """What to ask and what to trust. It has no state. Without a teacher, it trusts what the last round's model chose."""
+
+    query: Query
+    self_training: SelfTraining | None
+    objective: Objective
+    teacher: Teacher | None = None
+
+
+Builder = Callable[[Settings], Method]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A name for a method, as `actune methods` prints it."""
+
+    name: str
+    family: Family
+    summary: str
+    reference: str
+    method: Builder
+    uses: tuple[str, ...] = ()  # the settings that change it
+    needs: tuple[Signal, ...] = ()  # what not every encoder or learner has
+
+
+RECIPES: dict[str, Recipe] = {}
+
+
+def recipe(
+    name: str,
+    family: Family,
+    summary: str,
+    reference: str,
+    uses: tuple[str, ...] = (),
+    needs: tuple[Signal, ...] = (),
+) -> Callable[[Builder], Builder]:
+    """Registers a function of settings under a name."""
+
+    def register(method: Builder) -> Builder:
+        RECIPES[name] = Recipe(name, family, summary, reference, method, uses, needs)
+        return method
+
+    return register
+
+
+def variant(of: str, name: str, family: Family, summary: str, **changes: object) -> Callable[[Builder], Builder]:
+    """Registers what differs from another recipe in a few words."""
+    parent = RECIPES[of]
+
+    def register(method: Builder) -> Builder:
+        RECIPES[name] = replace(parent, name=name, family=family, summary=summary, method=method, **changes)  # type: ignore[arg-type]
+        return method
+
+    return register
+
+
+def find(name: str) -> Recipe:
+    """The recipe of this name, or a sentence that suggests the nearest."""
+    if name not in RECIPES:
+        raise SettingError(f"unknown method {name!r}: {nearest(name, RECIPES)}")
+    return RECIPES[name]

@@ -1,0 +1,79 @@
+"""TypiClust (Hacohen et al. 2022): typical rows of regions that no label covers, for a start with few or no labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from actune.core.ranking import finite
+from actune.methods.features import Features
+
+if TYPE_CHECKING:
+    import torch
+
+    from actune.core.view import View
+
+MOST = 500  # regions
+SMALL = 5  # rows: smaller regions come last
+NEAREST = 20  # rows of its region that a typical row is close to
+
+
+@dataclass(frozen=True)
+class Typical:
+    """The most typical row of each region without a label, large regions first."""
+
+    features: Features
+
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        import torch
+
+        from actune.core.kmeans import kmeans
+
+        rows = torch.cat([view.labelled, view.candidates]).sort().values
+        n = min(n, len(view.candidates))
+        if n == 0:
+            return view.candidates[:0]
+        points = torch.nn.functional.normalize(finite(self.features(view), rows, "embedding"))
+        k = min(len(view.labelled) + n, MOST, len(rows))
+        # equal texts make fewer regions, which are then visited more than once
+        labels = kmeans(points, k=k, rng=view.rng("typical"), restarts=1, warn=False).labels.cpu()
+        labelled = torch.isin(rows, view.labelled)
+        ranked = []
+        for region in _by_need(labels, labelled):
+            members = (labels == region).nonzero().flatten()
+            free = members[~labelled[members]]
+            ranked.append(free[_by_typicality(points, members, free)])
+        return rows[_in_turn(ranked, n)]
+
+
+def _by_need(labels: torch.Tensor, labelled: torch.Tensor) -> list[int]:
+    """Regions without a label first, small ones last, large before smaller, ties by number."""
+    import torch
+
+    sizes = labels.bincount()
+    covered = labels[labelled].bincount(minlength=len(sizes))
+    return sorted(
+        torch.arange(len(sizes)).tolist(), key=lambda r: (int(covered[r]), bool(sizes[r] < SMALL), -int(sizes[r]), r)
+    )
+
+
+def _by_typicality(points: torch.Tensor, members: torch.Tensor, free: torch.Tensor) -> torch.Tensor:
+    """The order of the free members by rising mean distance to the nearest rows of their region."""
+    import torch
+
+    device = points.device
+    # a row is at distance 0 from itself, which lowers all means by the same share
+    nearest = torch.cdist(points[free.to(device)], points[members.to(device)]).topk(
+        min(NEAREST + 1, len(members)), largest=False
+    )
+    return nearest.values.mean(1).sort(stable=True).indices.cpu()
+
+
+def _in_turn(ranked: list[torch.Tensor], n: int) -> list[int]:
+    """The first of each, then the second of each, until there are n."""
+    chosen: list[int] = []
+    place = 0
+    while len(chosen) < n:
+        chosen += [int(rows[place]) for rows in ranked if place < len(rows)]
+        place += 1
+    return chosen[:n]

@@ -1,0 +1,1 @@
+"""Votes of rules and other cheap sources, and models that combine them into labels."""

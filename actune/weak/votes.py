@@ -1,0 +1,133 @@
+"""Votes of several sources about the same rows, read from the cells of a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actune.errors import DataError, nearest
+
+ABSTAIN = -1  # a source that says nothing about a row
+LISTS = ("weak_labels", "votes")  # columns that hold all votes of a row
+PREFIXES = ("vote_", "lf_")  # columns that hold the votes of one source each
+
+Cells = Mapping[str, Sequence[object]]
+Where = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What every source says about every row: a class number, or ABSTAIN."""
+
+    matrix: NDArray[np.int64]  # (rows, sources)
+    sources: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which rows have at least one vote."""
+        return (self.matrix != ABSTAIN).any(axis=1)
+
+
+def row_number(row: int) -> str:
+    """The place of a row where nobody knows a better word."""
+    return f"row {row + 1}"
+
+
+def votes_of(
+    cells: Cells, classes: Sequence[str], columns: Sequence[str] | None = None, where: Where = row_number
+) -> Votes:
+    """The votes in a table. A vote is the name of a class or its number; an empty cell, null and -1 say nothing."""
+    if str(ABSTAIN) in classes:
+        raise DataError(f"the class {str(ABSTAIN)!r} is written like a source that says nothing: rename the class")
+    by_source = vote_columns(cells, columns, where)
+    known = {name: number for number, name in reversed(list(enumerate(classes)))}
+    rows = len(next(iter(by_source.values())))
+    matrix = np.full((rows, len(by_source)), ABSTAIN, dtype=np.int64)
+    for place, (source, column) in enumerate(by_source.items()):
+        numbers = {word: _number(word, known) for word in set(map(_word, column))}
+        if strange := [word for word, number in numbers.items() if number is None]:
+            row = next(row for row, cell in enumerate(column) if _word(cell) in strange)
+            raise DataError(_strange(f"{where(row)}: {source} votes {_word(column[row])!r}", column[row], classes))
+        matrix[:, place] = [numbers[_word(cell)] for cell in column]
+    return Votes(matrix, tuple(by_source))
+
+
+def classes_in(by_source: Cells, labels: Sequence[str] = ()) -> tuple[str, ...]:
+    """The classes that votes and labels name; where all of them are numbers, every number from 0 on."""
+    words = {word for column in by_source.values() for word in map(_word, column) if word}
+    names = words | set(labels)
+    if names and all(word.isdecimal() for word in names):
+        return tuple(map(str, range(max(map(int, names)) + 1)))
+    if numbers := sorted(word for word in words if word.isdecimal()):
+        raise DataError(f"some votes are numbers, such as {numbers[0]}: name the classes in their order with --labels")
+    return tuple(sorted(names))
+
+
+def vote_columns(cells: Cells, columns: Sequence[str] | None = None, where: Where = row_number) -> Cells:
+    """The cells with votes, one column a source: those named, or a column of lists, or all `vote_` and `lf_` ones."""
+    if strange := [name for name in columns or () if name not in cells]:
+        raise DataError(f"there is no column {strange[0]!r}: {nearest(strange[0], cells)}")
+    lists = [name for name in columns or LISTS if name in cells and _holds_lists(cells[name])]
+    if lists and (columns is None or len(columns) == 1):
+        return _by_source(cells[lists[0]], lists[0], where)
+    chosen = columns or [name for name in cells if name.startswith(PREFIXES)]
+    if not chosen:
+        one, several = " or ".join(LISTS), " or ".join(f"{prefix}..." for prefix in PREFIXES)
+        raise DataError(f"there are no votes: name their columns with --columns, or call them {several} (lists: {one})")
+    return {name: cells[name] for name in chosen}
+
+
+def _holds_lists(column: Sequence[object]) -> bool:
+    return any(isinstance(cell, list) or str(cell).lstrip().startswith("[") for cell in column)
+
+
+def _by_source(column: Sequence[object], name: str, where: Where) -> dict[str, list[object]]:
+    lists = [_list(cell, name, row, where) for row, cell in enumerate(column)]
+    for row, votes in enumerate(lists):
+        if len(votes) != len(lists[0]):
+            counts = f"{where(row)} has {len(votes)} votes and {where(0)} has {len(lists[0])}"
+            raise DataError(f"{counts}: each row needs one vote of every source, -1 where it says nothing")
+    if not lists[0]:
+        raise DataError(f"the lists in column {name!r} are empty: each row needs one vote of every source")
+    return {f"rule {place + 1}": [votes[place] for votes in lists] for place in range(len(lists[0]))}
+
+
+def _list(cell: object, name: str, row: int, where: Where) -> list[object]:
+    try:
+        votes = json.loads(cell) if isinstance(cell, str) else cell
+    except ValueError:
+        votes = None
+    if not isinstance(votes, list):
+        raise DataError(f"{where(row)}: column {name!r} must hold a list of votes such as [0, -1, 2], not {cell!r}")
+    return votes
+
+
+def _word(cell: object) -> str:
+    """A vote as text, empty where the source says nothing."""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    word = "" if cell is None else str(cell).strip()
+    if word.endswith(".0") and word[:-2].lstrip("-").isdecimal():
+        word = word[:-2]  # pandas turns whole numbers into floats as soon as one of them is missing
+    return "" if word in ("nan", "NaN", str(ABSTAIN)) else word
+
+
+def _number(word: str, known: Mapping[str, int]) -> int | None:
+    if not word:
+        return ABSTAIN
+    if word in known:
+        return known[word]
+    return int(word) if word.isdecimal() and int(word) < len(known) else None
+
+
+def _strange(said: str, cell: object, classes: Sequence[str]) -> str:
+    if _word(cell).lstrip("-").isdecimal():
+        return f"{said}, but the {len(classes)} classes have the numbers 0 to {len(classes) - 1}, and -1 says nothing"
+    return f"{said}, which is no class: {nearest(str(cell), classes)}"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from actune import __version__
-from actune.cli import add, advance, ask, doctor, export, methods, predict, report, run, start, tell
+from actune.cli import add, advance, ask, doctor, export, label_model, methods, predict, report, run, start, tell
 from actune.cli.failures import Commands
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ for command in (
     predict.predict,
     export.export,
     report.report,
+    label_model.label_model,
     methods.methods,
     doctor.doctor,
 ):

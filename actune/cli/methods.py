@@ -13,7 +13,7 @@ def methods(json: given_as.Json = False, quiet: given_as.Quiet = False) -> None:
     """
     from actune.methods.recipes import RECIPES
     from actune.models.learners import LEARNERS
-    from actune.session.setup import PRESETS
+    from actune.session.request import PRESETS
 
     output = Output(json, quiet)
     rows = [[recipe.name, recipe.family, recipe.summary] for recipe in RECIPES.values()]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from actune.errors import SettingError
+
+if TYPE_CHECKING:
+    from actune.session.request import Words
 
 Data = Annotated[
     str,
@@ -27,6 +30,19 @@ Seed = Annotated[int, typer.Option(help="Decides every random draw.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Overrides a setting; repeatable.")]
 RoundSeconds = Annotated[float, typer.Option(help="With --learner auto on a CPU: the longest round to fine-tune in.")]
 DataDir = Annotated[Path | None, typer.Option(help="The folder that holds the named data sets.")]
+
+First = Annotated[
+    str | None,
+    typer.Option(help="What to ask before there is a model: random, representatives, typiclust, or alps."),
+]
+Adapt = Annotated[int, typer.Option(metavar="STEPS", help="Trains the encoder on the texts themselves first.")]
+Weak = Annotated[bool, typer.Option("--weak", help="Begin with a model of the votes that come with the data.")]
+VotesFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with these votes: a table, or rules.")]
+LabelModel = Annotated[str, typer.Option(help="How votes become labels: majority, em, or snorkel.")]
+KeepWeak = Annotated[bool, typer.Option("--keep-weak", help="Train on weak labels until a person overrules them.")]
+StartFrom = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Begin with your own classifier: a saved model, or a run.")
+]
 
 Text = Annotated[str | None, typer.Option(help="The column of texts; `text` by default.")]
 Label = Annotated[str | None, typer.Option(help="The column of labels; `label` by default.")]
@@ -48,6 +64,26 @@ def changes_of(settings: Sequence[str] | None) -> dict[str, str]:
             raise SettingError(f"--set takes name=value, not {setting!r}")
         changes[name.strip()] = value.strip()
     return changes
+
+
+def opening(
+    first: str | None,
+    adapt: int,
+    weak: bool,
+    votes: Path | None,
+    label_model: str,
+    keep_weak: bool,
+    start_from: Path | None,
+) -> Words:
+    """What a run begins with, in a request's words."""
+    return {
+        "first": first or "",
+        "adapt": adapt,
+        "weak": str(votes) if votes else "own" if weak else "",
+        "label_model": label_model,
+        "keep_weak": keep_weak,
+        "start_from": str(start_from) if start_from else "",
+    }
 
 
 def given(**options: Any) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from actune.cli.progress import Bars
     from actune.core.task import Task
     from actune.session.session import Session
-    from actune.session.setup import Words
+    from actune.session.request import Words
 
 
 def run(
@@ -35,6 +35,13 @@ def run(
     preset: given_as.Preset = "paper",
     device: given_as.Device = "auto",
     noise: Annotated[float, typer.Option(help="The share of answers that are wrong.")] = 0.0,
+    first: given_as.First = None,
+    adapt: given_as.Adapt = 0,
+    weak: given_as.Weak = False,
+    votes: given_as.VotesFile = None,
+    label_model: given_as.LabelModel = "em",
+    keep_weak: given_as.KeepWeak = False,
+    start_from: given_as.StartFrom = None,
     round_seconds: given_as.RoundSeconds = 60.0,
     data_dir: given_as.DataDir = None,
     text: given_as.Text = None,
@@ -82,6 +89,7 @@ def run(
         "seed": seed,
         "simulated": True,
         "noise": noise,
+        **given_as.opening(first, adapt, weak, votes, label_model, keep_weak, start_from),
         "changes": changes_of(settings),
         "reading": reading,
     }
@@ -127,14 +135,14 @@ def _go_on(output: Output, session: Session, bars: Bars) -> bool:
     told: set[str] = set()
 
     def tell(facts: dict[str, Any]) -> None:
-        bars.rounds(facts["round"] + 1, request.rounds)
+        bars.rounds(facts["round"] + 1, request.fits)
         measured = "" if facts["accuracy"] is None else f", accuracy {facts['accuracy']:.4f}"
         took = sum(facts["seconds"].values())
         notes = [note for note in session.machine.learner.notes if note not in told]
         told.update(notes)
         output.say(*notes, f"round {facts['round']}: {facts['labels']:,} labels{measured}, {took:.1f} s")
 
-    bars.rounds(session.fitted, request.rounds)
+    bars.rounds(session.fitted, request.fits)
     runner.run(session, Oracle(session.pool, request.noise, request.seed), tell)
     return True
 

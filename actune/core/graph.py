@@ -28,9 +28,7 @@ def neighbor_graph(points: torch.Tensor, k: int) -> scipy.sparse.csr_array:  # (
     weights = cosine.double().clamp(min=0).pow(3).flatten().cpu()
     rows, columns = present.repeat_interleave(nearest.shape[1]).cpu(), present[nearest].flatten().cpu()
     graph = scipy.sparse.csr_array((weights, (rows, columns)), shape=(len(points), len(points)))
-    graph = graph + graph.T
-    graph.eliminate_zeros()
-    return graph
+    return graph + graph.T
 
 
 def propagate(
@@ -60,4 +58,3 @@ def certainty(distribution: Floats) -> Floats:  # (points,)
     """1 - H / ln C: 1 where one class has it all, 0 where all have the same."""
     sure: Floats = 1 - entr(distribution).sum(1) / np.log(distribution.shape[1])
     return np.clip(sure, 0, 1)
-

@@ -49,6 +49,7 @@ class Training:
     clip: float = 1.0
     warmup: float = 0.1
     epochs: int = 15  # on labels alone
+    most_steps: int = 2000  # on labels alone: fewer epochs where there are many labels, but one at least
     steps: int = 2000  # with pseudo-labels
     dev_every: int = 50
     dev_at_epoch_end: bool = True  # on labels alone
@@ -128,6 +129,7 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "warmup": (0, 1),
     "epochs": (1, 100_000),
     "steps": (1, 10_000_000),
+    "most_steps": (1, 10_000_000),
     "dev_every": (1, 10_000_000),
     "labelled_batch": (1, 10_000),
     "pseudo_batch": (1, 10_000),

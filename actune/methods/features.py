@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from actune.errors import SettingError
-
 if TYPE_CHECKING:
     import torch
 
@@ -64,7 +62,7 @@ class Propagation:
         from actune.core.graph import neighbor_graph, propagate
 
         if len(view.labelled) == 0:
-            raise SettingError("classes spread from labelled texts and there are none: label some, or use 'entropy'")
+            return view.log_proba.exp()  # nothing spreads yet: each row is what the model says
         graph = neighbor_graph(view.embedding, self.neighbors)
         classes = view.log_proba.shape[1]
         found = propagate(graph, view.labelled.numpy(), view.labels.numpy(), classes, self.alpha)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from actune.core.ranking import finite
-from actune.errors import SettingError
 from actune.methods.features import Propagation
 
 if TYPE_CHECKING:
@@ -78,9 +78,8 @@ class Cal:
 
     def _score(self, view: View) -> torch.Tensor:
         if len(view.labelled) == 0:
-            raise SettingError(
-                "CAL compares each text with labelled ones and there are none: label some, or use 'entropy'"
-            )
+            warnings.warn("CAL has no labelled texts to compare with yet: entropy takes its place", stacklevel=2)
+            return entropy(view)
         import torch
 
         from actune.core.kmeans import BLOCK

@@ -74,6 +74,7 @@ def adapt(
     target = cache_folder() / "adapted" / _name(folder, texts, steps, token_limit(folder, max_tokens), seed, device)
     if found := _find(target):
         return found
+    _make_room(target.parent)  # before the work, not after it
     tokenizer = load_tokenizer(folder)
     if tokenizer.mask_token_id is None:
         raise ModelError(f"the tokenizer in {folder} has no mask token: use another encoder, or leave out --adapt")
@@ -175,15 +176,25 @@ def _name(folder: Path, texts: Sequence[str], steps: int, limit: int, seed: int,
 
 
 def _find(target: Path) -> Adapted | None:
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         return Adapted(folder=target, **json.loads((target / FACTS).read_text(encoding="utf-8")))
     return None
+
+
+def _make_room(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # adapted weights tell of the texts
+    except OSError as error:
+        raise _no_room(folder, error) from error
+
+
+def _no_room(folder: Path, error: Exception) -> StorageError:
+    return StorageError(f"the adapted encoder cannot be written to {folder}: {error}")
 
 
 def _keep(network: Any, source: Path, target: Path, facts: dict[str, Any]) -> Adapted:
     """Written beside its place and moved there whole, so that no half-written model is ever found."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # the weights tell of the texts
         with TemporaryDirectory(dir=target.parent, prefix="unfinished-") as scratch:
             made = Path(scratch) / "model"
             network.save_pretrained(made, state_dict=network.state_dict() | _pooler(source, network.base_model_prefix))
@@ -194,7 +205,7 @@ def _keep(network: Any, source: Path, target: Path, facts: dict[str, Any]) -> Ad
             made.rename(target)
     except (OSError, SafetensorError) as error:
         if not _find(target):  # made by another process meanwhile
-            raise StorageError(f"the adapted encoder cannot be written to {target.parent}: {error}") from error
+            raise _no_room(target.parent, error) from error
     return Adapted(folder=target, **facts)
 
 

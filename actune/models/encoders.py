@@ -87,6 +87,16 @@ def load_masked_lm(folder: Path, device: torch.device, seed: int = 0) -> tuple[n
     return network.to(device), all(key.startswith(f"{network.base_model_prefix}.") for key in drawn)
 
 
+def outline(folder: Path) -> nn.Module:
+    """The encoder under a classification head as its config describes it, without its weights."""
+    transformers = _quiet_transformers()
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+        return transformers.AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-any-return]
+    except Exception as error:  # a broken file raises any kind
+        raise ModelError(f"{folder} cannot be loaded as an encoder: {_first_line(error)}") from error
+
+
 def pooling_mode(folder: Path) -> str:
     """How the folder's own authors pool token vectors into one: mean unless 1_Pooling says otherwise."""
     file = folder / "1_Pooling" / "config.json"

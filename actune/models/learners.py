@@ -63,6 +63,7 @@ def estimate_round(learner: FineTuning, pool: Tokens, dev: int, labels: int, tru
     from actune.core.objective import Objective
     from actune.core.streams import Streams
     from actune.core.training_set import PseudoLabels, TrainingSet
+    from actune.models.training import epochs_of
 
     recipe = learner.recipe
     rows = np.linspace(0, len(pool) - 1, min(len(pool), 4 * (recipe.labelled_batch + recipe.pseudo_batch)))
@@ -81,6 +82,7 @@ def estimate_round(learner: FineTuning, pool: Tokens, dev: int, labels: int, tru
     start = time.perf_counter()
     classifier.read(pool.only(sample))
     per_text = (time.perf_counter() - start) / len(sample)
-    steps = recipe.steps if trusts else recipe.epochs * math.ceil(labels / recipe.labelled_batch)
-    looks = 1 + steps // recipe.dev_every + (recipe.epochs if recipe.dev_at_epoch_end and not trusts else 0)
+    epochs = epochs_of(labels, recipe)
+    steps = recipe.steps if trusts else epochs * math.ceil(labels / recipe.labelled_batch)
+    looks = 1 + steps // recipe.dev_every + (epochs if recipe.dev_at_epoch_end and not trusts else 0)
     return steps * step + (looks * dev + len(pool)) * per_text

@@ -163,7 +163,7 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
     if not len(training.trusted) or not objective.uses_pseudo_labels:
         steps = math.ceil(count / size)
         batches = []
-        for _ in range(recipe.epochs):
+        for _ in range(epochs_of(count, recipe)):
             shuffled = order.permutation(count)
             batches += [
                 Batch(shuffled[i * size : (i + 1) * size], none, epoch_ends=recipe.dev_at_epoch_end and i == steps - 1)
@@ -173,6 +173,12 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
     labelled = endless(count, size, order)
     trusted = endless(len(training.trusted), recipe.pseudo_batch, streams.rng("trusted order"))
     return [Batch(next(labelled), next(trusted)) for _ in range(recipe.steps)]
+
+
+def epochs_of(labels: int, recipe: Training) -> int:
+    """As many epochs as planned, or as fit into the most steps: thousands of weak labels need no fifteen."""
+    steps = math.ceil(labels / min(recipe.labelled_batch, labels))
+    return max(1, min(recipe.epochs, recipe.most_steps // steps))
 
 
 def endless(count: int, size: int, rng: np.random.Generator) -> Iterator[Rows]:

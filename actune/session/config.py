@@ -32,8 +32,24 @@ class Request:
     seed: int = 0
     simulated: bool = False
     noise: float = 0.0  # share of wrong answers that a simulated oracle gives
+    adapt: int = 0  # steps of masked-language-model training on the pool before round 0
+    first: str = ""  # how to choose what to ask before there is a model
+    weak: str = ""  # votes of rules that the first model learns from: own, or a file
+    label_model: str = "em"  # how these votes become one label
+    keep_weak: bool = False  # weak labels stay in training until a person overrules them
+    start_from: str = ""  # a folder with a classifier that is the first model
     changes: Mapping[str, Any] = field(default_factory=dict)  # --set
     reading: Mapping[str, Any] = field(default_factory=dict)  # columns, splits, folders
+
+    @property
+    def opens(self) -> bool:
+        """Whether there is a first model before anybody has answered: entry 0 of the curve, at 0 labels."""
+        return bool(self.weak or self.start_from)
+
+    @property
+    def fits(self) -> int:
+        """Planned models: one a round, and the first one where it needs no answers; 0 without a plan."""
+        return self.rounds + (self.opens if self.rounds else 0)
 
 
 @dataclass(frozen=True)
@@ -133,7 +149,7 @@ def differences(old: Request, new: Request) -> list[str]:
                 if before.get(key) != now.get(key)
             ]
         elif before != now:
-            lines.append(f"--{name} is {before} there, {now} here")
+            lines.append(f"--{name.replace('_', '-')} is {before or 'not set'} there, {now or 'not set'} here")
     return lines
 
 

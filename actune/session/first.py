@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from actune.core.pool import Pool
 from actune.core.streams import Streams
-from actune.methods.features import frozen
-from actune.methods.queries import Representatives
-from actune.session.session import Session
+from actune.methods.features import frozen, surprisal
+from actune.methods.queries import Query, Representatives
+from actune.methods.typical import Typical
+
+if TYPE_CHECKING:
+    from actune.session.session import Session
 
 MOST_DRAWS = 100
+FIRST = {
+    "random": "drawn at random; in a simulation until every class occurred",
+    "representatives": "one text near each centre of k-means on embeddings",
+    "typiclust": "the most typical text of each group of embeddings",
+    "alps": "one text of each kind of surprise to the pretrained model",
+}
+QUERIES: dict[str, Query] = {
+    "representatives": Representatives(frozen),
+    "typiclust": Typical(frozen),
+    "alps": Representatives(surprisal),
+}
 
 
 def first_rows(session: Session) -> tuple[list[int], str]:
     """What to ask before there is a model: a random draw in a simulation, a diverse batch for a person."""
     request, pool = session.config.request, session.pool
-    if request.simulated:
-        return initial_draw(pool, request.initial, request.seed)
+    if request.opens:
+        return [], "nothing: the first model comes from rules" if request.weak else "nothing: there is a model"
+    first = request.first or ("random" if request.simulated else "representatives")
     labels = session.labels()
     if len(labels.of_row) >= len(pool.classes) and len(set(labels.of_row.values())) > 1:
         return [], "the file has labels enough to begin with"
+    if request.simulated and first == "random":
+        return initial_draw(pool, request.initial, request.seed)
     free = [row for row in range(len(pool)) if row not in labels.of_row]
-    rows = session.machine.first(Representatives(frozen), free, request.initial)
-    return rows, "one text near each centre of k-means on embeddings"
+    if first == "random":
+        order = Streams(request.seed).rng("initial").permutation(len(free))[: request.initial]
+        return [free[place] for place in order], "drawn at random"
+    return session.machine.first(QUERIES[first], free, request.initial), FIRST[first]
 
 
 def initial_draw(pool: Pool, count: int, seed: int) -> tuple[list[int], str]:

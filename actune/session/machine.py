@@ -21,11 +21,12 @@ from actune.methods.recipes import build
 from actune.methods.trust import Pace
 from actune.models.encoders import choose_device
 from actune.models.learners import make_learner
-from actune.models.sources import fetch, find_model
+from actune.models.starting import kind_of, load_start, model_in
 from actune.session.database import QuestionRow, Selection
 from actune.session.mapping import map_arrays
 from actune.session.metrics import accuracy, macro_f1
 from actune.session.outputs import ModelOutputs
+from actune.session.resolve import encoder_folder
 from actune.session.state import Labels
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Chosen:
 class Machine:
     """Learner and prepared texts of one session; holds nothing that a restart would miss."""
 
-    def __init__(self, session: Session, at_the_end: bool = False) -> None:
+    def __init__(self, session: Session, at_the_end: bool = False, start: Path | None = None) -> None:
         self.session = session
         config = self.config = session.config
         torch.set_num_threads(config.resolved.threads)  # it decides the last bits
@@ -61,6 +62,9 @@ class Machine:
         # a run that began on a GPU goes on, and predicts, where there is none
         self.device = choose_device("cpu" if here.startswith("cuda") and not torch.cuda.is_available() else here)
         self.learner_name = "finetune" if at_the_end else config.resolved.learner
+        self.start = start  # the folder of a classifier that is the first model
+        if start is not None:
+            self.learner_name = kind_of(start)
         self.recipe = config.final_training if at_the_end else config.training
         self.method = build(config.request.method, config.settings)
 
@@ -68,9 +72,18 @@ class Machine:
         """The machine that fine-tunes the encoder once, where the rounds used a probe."""
         return Machine(self.session, at_the_end=True)
 
+    def for_the_start(self) -> Machine:
+        """The machine of the first round where the user's own classifier is the first model."""
+        return Machine(self.session, start=model_in(Path(self.config.request.start_from)))
+
     @cached_property
     def folder(self) -> Path:
-        return fetch(find_model(self.config.request.model))
+        """The encoder's files."""
+        if self.start is not None and self.learner_name == "finetune":
+            return self.start
+        config = self.config
+        task, first = self.session.task, config.resolved.pool
+        return encoder_folder(config.request, task, config.settings, self.device, self.session.progress, first=first)
 
     @cached_property
     def learner(self) -> Learner:
@@ -97,17 +110,21 @@ class Machine:
             return None
         return Labelled(self.learner.prepare(pool.texts, self.session.progress), np.asarray(pool.labels, np.int64))
 
-    def training_set(self, labels: Labels, chosen: dict[str, Any]) -> TrainingSet:
+    def training_set(self, labels: Labels, chosen: dict[str, Any], round: int) -> TrainingSet:
         """Labelled rows in row order, and the rows trusted for this round that nobody has answered or skipped since."""
-        rows = np.asarray(sorted(labels.of_row), np.int64)
+        weak = self.session.weak_of_row(round)
+        known = {row: label for row, label in weak.items() if row not in labels.skipped} | labels.of_row
+        rows = np.asarray(sorted(known), np.int64)
         trusted = trusted_in(chosen)
-        classes = np.asarray([labels.of_row[row] for row in rows.tolist()], np.int64)
+        classes = np.asarray([known[row] for row in rows.tolist()], np.int64)
         return TrainingSet(rows, classes, trusted.without({*labels.of_row, *labels.skipped}))
 
     def fit(self, labels: Labels, chosen: dict[str, Any], streams: Streams) -> tuple[Classifier, TrainingSet]:
         """The model of a round, and what it learnt from: answers, and what the last model or a teacher trusts."""
-        training, teacher = self.training_set(labels, chosen), self.method.teacher
-        if teacher is None or self.method.self_training is None:
+        training, teacher = self.training_set(labels, chosen, streams.round), self.method.teacher
+        if self.start is not None:
+            return load_start(self.learner, self.start, self.config.resolved.classes), training
+        if teacher is None or self.method.self_training is None or not len(labels.of_row):
             return self._fit(training, self.method.objective, streams), training
         taught = self._fit(training, PLAIN, streams)
         pace = Pace(streams.round, self.config.resolved.horizon)

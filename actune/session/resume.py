@@ -8,9 +8,11 @@ from actune.core.progress import Progress, silent
 from actune.core.task import Task
 from actune.errors import RunFolderError
 from actune.session.config import FILE, load_config
+from actune.session.request import Words, check, make_request
+from actune.session.resolve import fingerprint
 from actune.session.runner import same_run
 from actune.session.session import Session
-from actune.session.setup import Words, check, create, fingerprint, make_request, open_session
+from actune.session.setup import create, open_session
 
 
 def open_or_create(

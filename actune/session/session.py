@@ -18,6 +18,7 @@ from actune.core.task import Task
 from actune.errors import DataError, SettingError
 from actune.session.config import Config
 from actune.session.database import AnswerEntry
+from actune.session.opening import WeakLabels, load_weak_labels
 from actune.session.state import Labels, add_up
 from actune.session.store import Store
 
@@ -69,7 +70,7 @@ class Session:
     @property
     def done(self) -> bool:
         """Whether the planned rounds are all fitted; a project without a plan never is."""
-        return 0 < self.config.request.rounds <= self.fitted
+        return 0 < self.config.request.fits <= self.fitted
 
     def labels(self) -> Labels:
         return add_up(self.store.database.answers())
@@ -174,12 +175,13 @@ class Session:
         round, database = self.fitted, self.store.database
         labels = self._checked_labels()
         streams = Streams(self.config.request.seed, round)
-        machine, clock = self.machine, _Clock()
+        clock = _Clock()
+        machine = self.machine.for_the_start() if self._starts_from_a_model(round) else self.machine
         classifier, training = machine.fit(labels, self._trusted(round), streams)
         clock.stop("fit")
         metrics, predictions = machine.evaluate(classifier)
         clock.stop("evaluate")
-        last = 0 < self.config.request.rounds <= round + 1
+        last = 0 < self.config.request.fits <= round + 1
         selection = None if last else machine.select(classifier, labels, streams, self._memory(round), round + 1)
         clock.stop("select")
         facts = {
@@ -271,8 +273,23 @@ class Session:
         except KeyError:
             raise DataError(f"there is no text with the id {id!r} in this project") from None
 
+    @cached_property
+    def weak(self) -> WeakLabels | None:
+        """What rules voted, where this run was given such votes."""
+        return load_weak_labels(self.store) if self.config.request.weak else None
+
+    def weak_of_row(self, round: int) -> dict[int, int]:
+        """The weak labels that a round learns from: the first one, and with --keep-weak all of them."""
+        used = self.weak is not None and (round == 0 or self.config.request.keep_weak)
+        return self.weak.of_row if used and self.weak else {}
+
+    def _starts_from_a_model(self, round: int) -> bool:
+        return round == 0 and bool(self.config.request.start_from)
+
     def _checked_labels(self) -> Labels:
         labels = self.labels()
+        if self._starts_from_a_model(self.fitted) or self.weak_of_row(self.fitted):
+            return labels
         counts = Counter(labels.of_row.values())
         if len(labels.of_row) < len(self.pool.classes):
             raise DataError(

@@ -2,63 +2,58 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from actune.core.pool import UNKNOWN, Pool
+from actune.core.pool import Pool
 from actune.core.task import Task
 from actune.data.formats import Table, names_in, pool_from, read_table
+from actune.data.splits import relabel
 from actune.data.tasks import cards, load_task, load_votes
 from actune.errors import DataError
 from actune.weak.rules import KINDS, apply_rules, run_rules
-from actune.weak.votes import ABSTAIN, Cells, Votes, Where, classes_in, vote_columns, votes_of
+from actune.weak.votes import ABSTAIN, Cells, Votes, Where, classes_in, row_number, vote_columns, votes_of
 
 OWN = "own"  # the votes that come with the data itself
 
 
 @dataclass(frozen=True)
 class Voted:
-    """Rows with votes, and with texts and true classes where these are known."""
+    """Rows and what is voted about them; a table of votes alone has no texts."""
 
-    ids: Sequence[str]
-    texts: Sequence[str] | None
-    classes: tuple[str, ...]
-    truth: NDArray[np.int64]  # (rows,), UNKNOWN where nobody has said
+    pool: Pool
     votes: Votes
+    has_texts: bool = True
 
 
 def find_votes(weak: str, task: Task, reading: Mapping[str, Any], source: str = "") -> Votes:
     """Votes about the rows of a task's pool: `own` ones of its data, a votes file, or a rules file.
 
-    `reading` says how the data was read, and `source` what the user called it; a row without votes is allowed.
+    `reading` says how the data was read, and `source` what the user called it.
     """
-    pool = task.pool
-    if weak == OWN and task.bundled:
-        folder = Path(source).resolve().parent if Path(source).is_dir() else reading.get("data_dir")
-        votes = _numbered(load_votes(task.name, folder), pool.classes)
-    elif weak == OWN:
-        if not Path(source).is_file():
-            raise DataError(f"{source or task.name} is no file that could hold votes: name a file of votes or of rules")
-        votes = _aligned(read_table(source), reading, task, source)
-    elif Path(weak).suffix in KINDS:
-        votes = apply_rules(weak, pool.texts, pool.classes)
+    if Path(weak).suffix in KINDS:
+        votes = apply_rules(weak, task.pool.texts, task.pool.classes)
+    elif weak == OWN and task.bundled:
+        votes = votes_of({"votes": load_votes(task.name, _data_dir(source, reading))}, task.pool.classes)
     else:
-        votes = _aligned(read_table(weak), reading, task, source)
-    if len(votes) != len(pool):
-        raise DataError(f"there are votes about {len(votes):,} rows, and the pool has {len(pool):,}: use the same rows")
+        votes = _from_table(source if weak == OWN else weak, task, reading, source)
+    rows, texts = len(votes), len(task.pool)
+    if rows != texts:
+        hint = "vote on each of them in their order, or give the votes a column of ids"
+        raise DataError(f"there are votes on {rows:,} rows and {texts:,} texts in the pool: {hint}")
     if not votes.covered.any():
-        raise DataError(f"no source votes on any of the {len(pool):,} texts: check the votes, or write other rules")
+        raise DataError(f"no source votes on any of the {texts:,} texts: check the ids and the votes")
     return votes
 
 
 def read_votes(
     data: str,
-    rules: str | Path | None = None,
+    rules: str | None = None,
     columns: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
     reading: Mapping[str, str] | None = None,
@@ -67,27 +62,65 @@ def read_votes(
     words = dict(reading or {})
     data_dir = words.pop("data_dir", None)
     if data in cards() or not (Path(data).exists() or Path(data).suffix):
+        if columns or classes or words:
+            raise DataError(f"{data} is a named data set with its own columns and classes: leave these options out")
         task = load_task(data, data_dir)
-        own = None if rules else _numbered(load_votes(data, data_dir), task.pool.classes)
-        votes = own or apply_rules(str(rules), task.pool.texts, task.pool.classes)
-        return Voted(task.pool.ids, task.pool.texts, task.pool.classes, np.array(task.pool.labels), votes)
+        return Voted(task.pool, find_votes(rules or OWN, task, {"data_dir": data_dir}))
     table = read_table(data)
-    labels = names_in(table, *_column(table, "label", words))
-    if rules:
-        cells: Cells = run_rules(rules, pool_from(table, words.get("text"), id=words.get("id")).texts)
-    else:
-        cells = vote_columns(table.cells, columns, _where(table))
-    known = tuple(classes or classes_in(cells, [name for name in labels if name]))
-    if rules:
-        votes = apply_rules(rules, _texts(table, words) or (), known)
-    else:
-        votes = votes_of(cells, known, list(cells), _where(table))
-    return Voted(_ids(table, words), _texts(table, words), known, _truth(table, labels, known), votes)
+    pool, has_texts = _pool(table, words, needs_texts=bool(rules))
+    where = _where(rules, table)
+    cells: Cells = run_rules(rules, pool.texts, classes) if rules else vote_columns(table.cells, columns, where)
+    known = tuple(classes or classes_in(cells, pool.classes))
+    return Voted(relabel(pool, known), votes_of(cells, known, list(cells), where), has_texts)
 
 
-def _numbered(lists: Sequence[Sequence[int]], classes: Sequence[str]) -> Votes:
-    return votes_of({"votes": lists}, classes)
+def _data_dir(source: str, reading: Mapping[str, Any]) -> Path | str | None:
+    """A named data set may also be meant by the path of its folder."""
+    return Path(source).resolve().parent if source and Path(source).is_dir() else reading.get("data_dir")
 
 
-def _aligned(table: Table, reading: Mapping[str, Any], task: Task, source: str) -> Votes:
-    pass
+def _pool(table: Table, words: Mapping[str, str], needs_texts: bool) -> tuple[Pool, bool]:
+    has_texts = needs_texts or "text" in words or "text" in table.cells
+    if not has_texts:
+        table = replace(table, cells={**table.cells, "text": list(map(row_number, range(len(table))))})
+    return pool_from(table, words.get("text"), words.get("label"), words.get("id")), has_texts
+
+
+def _where(rules: str | None, table: Table) -> Where:
+    place = f"{rules} on {table.source}" if rules else table.source
+    return lambda row: f"{place} {table.where([row])}"
+
+
+def _from_table(path: str, task: Task, reading: Mapping[str, Any], source: str) -> Votes:
+    """The votes in a table, in the order of the pool; a row of the pool that it does not name has no votes."""
+    if not Path(path).is_file() and not Path(path).suffix:
+        raise DataError(f"{path or task.name} is no file with votes: name one, or a rules file (.toml, .py)")
+    table = read_table(path)
+    votes = votes_of(table.cells, task.pool.classes, where=_where(None, table))
+    ids = _ids(table, reading) or ([str(row) for row in range(len(table))] if path == source else None)
+    if ids is None:
+        return votes
+    _check_ids(ids, path, task, reading, source)
+    rows = [row for row, id in enumerate(ids) if id in task.pool.row_of]
+    matrix = np.full((len(task.pool), len(votes.sources)), ABSTAIN, dtype=np.int64)
+    matrix[[task.pool.row_of[ids[row]] for row in rows]] = votes.matrix[rows]
+    return replace(votes, matrix=matrix)
+
+
+def _ids(table: Table, reading: Mapping[str, Any]) -> list[str] | None:
+    name = next((name for name in (reading.get("id"), "id") if name in table.cells), None)
+    return None if name is None else [id or "" for id in names_in(table, name, table.cells[name])]
+
+
+def _check_ids(ids: Sequence[str], path: str, task: Task, reading: Mapping[str, Any], source: str) -> None:
+    if len(set(ids)) < len(ids):
+        twice = Counter(ids).most_common(1)[0][0]
+        raise DataError(f"{path} has more than one row with the id {twice!r}: ids name rows and must differ")
+    pools = [pool for pool in (task.pool, task.dev, task.test) if pool is not None]
+    strange = set(ids).difference(*(pool.ids for pool in pools))
+    if strange and Path(source).is_file():  # rows may have been left out of the task, such as unlabelled ones
+        data = read_table(source)
+        strange.difference_update(_ids(data, reading) or map(str, range(len(data))))
+    if strange:
+        first = next(id for id in ids if id in strange)
+        raise DataError(f"{len(strange):,} ids in {path} are not in the data, the first is {first!r}: check them")

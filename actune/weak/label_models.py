@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from actune.errors import SettingError, nearest
+from actune.errors import Diverged, SettingError, nearest
 from actune.weak.votes import ABSTAIN, Votes
 
 LABEL_MODELS = {
@@ -54,7 +54,7 @@ def posterior(matrix: Matrix, chances: Floats, prior: Floats) -> Floats:
 
 
 def estimate_chances(
-    matrix: Matrix, classes: int, smoothing: float = 50.0, precision: float = 0.7, steps: int = 100
+    matrix: Matrix, classes: int, smoothing: float = 50.0, precision: float = 0.7, steps: int = 1000
 ) -> Floats:
     """P(source says this | class), (sources, classes + 1, classes), by expectation maximisation; the last is ABSTAIN.
 
@@ -86,14 +86,16 @@ def _posterior(matrix: Matrix, chances: Floats, prior: Floats) -> Floats:
     log = np.tile(np.log(prior), (len(matrix), 1))
     for source, of_outcome in enumerate(np.log(chances)):
         log += of_outcome[matrix[:, source]]
-    proba: Floats = np.exp(log - log.max(axis=1, keepdims=True))
-    return proba / proba.sum(axis=1, keepdims=True)
+    return _to_one(np.exp(log - log.max(axis=1, keepdims=True)))
+
+
+def _to_one(values: Floats) -> Floats:
+    proba: Floats = values / values.sum(axis=1, keepdims=True)
+    return proba
 
 
 def _shares(matrix: Matrix, classes: int) -> Floats:
-    counts = (matrix[:, :, None] == np.arange(classes)).sum(axis=1).astype(np.float64)
-    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+    return _to_one((matrix[:, :, None] == np.arange(classes)).sum(axis=1).astype(np.float64))
 
 
 def _majority(matrix: Matrix, classes: int, seed: int) -> Floats:
@@ -113,7 +115,13 @@ def _snorkel(matrix: Matrix, classes: int, seed: int) -> Floats:
             missing = "the label model 'snorkel' needs the package snorkel"
             raise SettingError(f"{missing}: pip install 'actune[weak]', or use em or majority") from None
         model = LabelModel(cardinality=classes, verbose=False)
-        model.fit(matrix, class_balance=prior, seed=seed, progress_bar=False)
+        try:
+            model.fit(matrix, class_balance=prior, seed=seed, progress_bar=False)
+        except Exception as error:  # it has no narrower class
+            if "NaN" not in str(error):
+                raise
+            sizes = f"{matrix.shape[1]:,} sources that vote on {(matrix != ABSTAIN).mean():.0%} of the rows"
+            raise Diverged(f"snorkel's label model diverged with {sizes}: use em or majority") from None
     chances = np.roll(model.get_conditional_probs(), -1, axis=1)  # snorkel has abstaining first
     # not its predict_proba, which multiplies probabilities and gives NaN where hundreds of sources vote
     return posterior(matrix, chances, prior)
@@ -143,7 +151,9 @@ def _accuracy(matrix: Matrix, proba: Floats) -> Floats:
     voted = matrix != ABSTAIN
     believed = np.where(voted, np.take_along_axis(proba, np.where(voted, matrix, 0), axis=1), 0.0)
     votes = voted.sum(axis=0)
-    return np.divide(believed.sum(axis=0), votes, out=np.full(matrix.shape[1], np.nan), where=votes > 0)
+    accuracy = np.full(matrix.shape[1], np.nan)
+    np.divide(believed.sum(axis=0), votes, out=accuracy, where=votes > 0)
+    return accuracy
 
 
 _MODELS: dict[str, Callable[[Matrix, int, int], Floats]] = {"majority": _majority, "em": _em, "snorkel": _snorkel}

@@ -20,34 +20,34 @@ KEYS = {"name", "pattern", "label", "case"}
 
 def apply_rules(path: str | Path, texts: Sequence[str], classes: Sequence[str]) -> Votes:
     """The votes of the rules in a file about these texts."""
-    for name, label in _labels(Path(path)).items():
-        if label not in classes:
-            raise DataError(f"{path}: rule {name!r} has the label {label!r}, no class: {nearest(label, classes)}")
-    cells = run_rules(path, texts)
+    cells = run_rules(path, texts, classes)
     return votes_of(cells, classes, list(cells), lambda row: f"{path}, {row_number(row)}")
 
 
-def run_rules(path: str | Path, texts: Sequence[str]) -> dict[str, list[object]]:
+def run_rules(
+    path: str | Path, texts: Sequence[str], classes: Sequence[str] | None = None
+) -> dict[str, list[str | None]]:
     """What every rule of a file says about every text: the name of a class, or None."""
-    return {name: _column(path, name, rule, texts) for name, rule in read_rules(path).items()}
+    rules = read_rules(path, classes)
+    return {name: _column(path, name, rule, texts) for name, rule in rules.items()}
 
 
-def read_rules(path: str | Path) -> dict[str, Rule]:
+def read_rules(path: str | Path, classes: Sequence[str] | None = None) -> dict[str, Rule]:
     """The rules of a file by name. A Python file is run, so it must be one's own."""
     path = Path(path)
     if not path.is_file():
         raise DataError(f"there is no rules file {path}: check the path")
     if path.suffix not in KINDS:
         raise DataError(f"{path} is no rules file: its suffix must be one of {', '.join(KINDS)}")
-    rules = _functions(path) if path.suffix == ".py" else {name: _matcher(path, rule) for name, rule in _tables(path)}
+    rules = _functions(path) if path.suffix == ".py" else _patterns(path, classes)
     if not rules:
         example = f"def {PREFIX}NAME(text): ..." if path.suffix == ".py" else "[[rule]]"
         raise DataError(f"{path} has no rules: a rule begins with {example}")
     return rules
 
 
-def _column(path: str | Path, name: str, rule: Rule, texts: Sequence[str]) -> list[object]:
-    said: list[object] = []
+def _column(path: str | Path, name: str, rule: Rule, texts: Sequence[str]) -> list[str | None]:
+    said: list[str | None] = []
     for row, text in enumerate(texts):
         try:
             vote = rule(text)
@@ -70,20 +70,28 @@ def _functions(path: Path) -> dict[str, Rule]:
     return {name.removeprefix(PREFIX): rule for name, rule in found.items()}
 
 
-def _tables(path: Path) -> list[tuple[str, dict[str, Any]]]:
+def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:
+    rules: dict[str, Rule] = {}
+    for place, table in enumerate(_tables(path), start=1):
+        name = str(table.get("name", f"rule {place}"))
+        _check(path, name, table)
+        if name in rules:
+            raise DataError(f"{path} has more than one rule {name!r}: rename one of them")
+        if classes is not None and table["label"] not in classes:
+            known = nearest(table["label"], classes)
+            raise DataError(f"{path}: rule {name!r} has the label {table['label']!r}, which is no class: {known}")
+        rules[name] = _matcher(path, name, table)
+    return rules
+
+
+def _tables(path: Path) -> list[dict[str, Any]]:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        tables = tomllib.loads(path.read_text("utf-8")).get("rule", [])
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read {path} ({error}): mend the file") from None
-    tables = content.get("rule", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise DataError(f"{path}: each rule must begin with [[rule]] on a line of its own")
-    named = [(str(table.get("name", f"rule {place}")), table) for place, table in enumerate(tables, start=1)]
-    for name, table in named:
-        _check(path, name, table)
-    if twice := [name for place, (name, _) in enumerate(named) if name in dict(named[:place])]:
-        raise DataError(f"{path} has more than one rule {twice[0]!r}: rename one of them")
-    return named
+    return tables
 
 
 def _check(path: Path, name: str, table: dict[str, Any]) -> None:
@@ -96,16 +104,11 @@ def _check(path: Path, name: str, table: dict[str, Any]) -> None:
         raise DataError(f"{path}: rule {name!r} has case = {table['case']!r}, which must be true or false")
 
 
-def _matcher(path: Path, table: dict[str, Any]) -> Rule:
+def _matcher(path: Path, name: str, table: dict[str, Any]) -> Rule:
     try:
         pattern = re.compile(table["pattern"], 0 if table.get("case") else re.IGNORECASE)
     except re.error as error:
-        raise DataError(f"{path}: the pattern {table['pattern']!r} is no regular expression ({error})") from None
+        wrong = f"{table['pattern']!r}, which is no regular expression ({error})"
+        raise DataError(f"{path}: rule {name!r} has the pattern {wrong}: mend it") from None
     label: str = table["label"]
     return lambda text: label if pattern.search(text) else None
-
-
-def _labels(path: Path) -> dict[str, str]:
-    """The label of each pattern, known before any text is read."""
-    known = path.suffix == ".toml" and path.is_file()
-    return {name: table["label"] for name, table in _tables(path)} if known else {}

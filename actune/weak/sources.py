@@ -52,4 +52,5 @@ def describe(votes: Votes, combined: Combined, truth: NDArray[np.int64] | None =
 def in_conflict(votes: Votes) -> NDArray[np.bool_]:
     """Which rows have votes for more than one class."""
     highest = votes.matrix.max(axis=1, keepdims=True)
-    return ((votes.matrix != ABSTAIN) & (votes.matrix != highest)).any(axis=1)
+    disputed: NDArray[np.bool_] = ((votes.matrix != ABSTAIN) & (votes.matrix != highest)).any(axis=1)
+    return disputed

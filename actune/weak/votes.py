@@ -32,7 +32,8 @@ class Votes:
     @property
     def covered(self) -> NDArray[np.bool_]:
         """Which rows have at least one vote."""
-        return (self.matrix != ABSTAIN).any(axis=1)
+        covered: NDArray[np.bool_] = (self.matrix != ABSTAIN).any(axis=1)
+        return covered
 
 
 def row_number(row: int) -> str:
@@ -44,18 +45,16 @@ def votes_of(
     cells: Cells, classes: Sequence[str], columns: Sequence[str] | None = None, where: Where = row_number
 ) -> Votes:
     """The votes in a table. A vote is the name of a class or its number; an empty cell, null and -1 say nothing."""
-    if str(ABSTAIN) in classes:
-        raise DataError(f"the class {str(ABSTAIN)!r} is written like a source that says nothing: rename the class")
+    known = _numbers(classes)
     by_source = vote_columns(cells, columns, where)
-    known = {name: number for number, name in reversed(list(enumerate(classes)))}
     rows = len(next(iter(by_source.values())))
     matrix = np.full((rows, len(by_source)), ABSTAIN, dtype=np.int64)
     for place, (source, column) in enumerate(by_source.items()):
-        numbers = {word: _number(word, known) for word in set(map(_word, column))}
-        if strange := [word for word, number in numbers.items() if number is None]:
-            row = next(row for row, cell in enumerate(column) if _word(cell) in strange)
-            raise DataError(_strange(f"{where(row)}: {source} votes {_word(column[row])!r}", column[row], classes))
-        matrix[:, place] = [numbers[_word(cell)] for cell in column]
+        words = [_word(cell) for cell in column]
+        numbers = {word: number for word in set(words) if (number := _number(word, known)) is not None}
+        if (row := next((row for row, word in enumerate(words) if word not in numbers), None)) is not None:
+            raise DataError(f"{where(row)}: {source} votes {words[row]!r}, {_instead(words[row], classes)}")
+        matrix[:, place] = [numbers[word] for word in words]
     return Votes(matrix, tuple(by_source))
 
 
@@ -119,6 +118,18 @@ def _word(cell: object) -> str:
     return "" if word in ("nan", "NaN", str(ABSTAIN)) else word
 
 
+def _numbers(classes: Sequence[str]) -> dict[str, int]:
+    if str(ABSTAIN) in classes:
+        raise DataError(f"the class {str(ABSTAIN)!r} is written like a source that says nothing: rename the class")
+    known = {name: number for number, name in enumerate(classes)}
+    if len(known) < len(classes):
+        twice = next(name for number, name in enumerate(classes) if known[name] != number)
+        raise DataError(f"the class {twice!r} is named twice: name each class once")
+    if len(known) < 2:
+        raise DataError(f"the only class is {', '.join(known) or 'none'}: name at least two with --labels a,b")
+    return known
+
+
 def _number(word: str, known: Mapping[str, int]) -> int | None:
     if not word:
         return ABSTAIN
@@ -127,7 +138,7 @@ def _number(word: str, known: Mapping[str, int]) -> int | None:
     return int(word) if word.isdecimal() and int(word) < len(known) else None
 
 
-def _strange(said: str, cell: object, classes: Sequence[str]) -> str:
-    if _word(cell).lstrip("-").isdecimal():
-        return f"{said}, but the {len(classes)} classes have the numbers 0 to {len(classes) - 1}, and -1 says nothing"
-    return f"{said}, which is no class: {nearest(str(cell), classes)}"
+def _instead(word: str, classes: Sequence[str]) -> str:
+    if word.lstrip("-").isdecimal():
+        return f"but the {len(classes)} classes have the numbers 0 to {len(classes) - 1}, and -1 says nothing"
+    return f"which is no class: {nearest(word, classes)}"

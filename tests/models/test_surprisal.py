@@ -148,10 +148,6 @@ def test_what_was_read_is_kept(whole: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_no_texts(whole: Path) -> None:
-    assert read(whole, []).shape == (0, LIMIT)
-
-
 def test_a_folder_without_head_says_what_to_use(minilm: Path, trec_pool: Pool) -> None:
     with pytest.raises(MissingSignal) as error:
         surprisal(minilm, trec_pool.texts[:3], 128, 0, CPU)

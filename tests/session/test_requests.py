@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from actune.models.sources import fetch, find_model
-from actune.session.setup import make_request
+from actune.session.request import make_request
 
 
 def test_what_is_left_open_comes_from_the_task(questions):

@@ -1,0 +1,46 @@
+"""Whether an encoder and a learner can give what a method needs, asked before a run begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from actune.errors import MissingSignal
+
+
+def check_signals(method: str, needs: Sequence[str], learner: str, folder: Path) -> None:
+    """One sentence for a signal that is not to be had, with what to use instead."""
+    if "word embeddings" in needs and learner == "probe":
+        raise MissingSignal(
+            f"{method} perturbs word embeddings and the learner 'probe' stands on frozen ones: use --learner finetune"
+        )
+    if "dropout" in needs and learner == "finetune" and not has_dropout(folder):
+        raise MissingSignal(
+            f"{method} samples dropout and the encoder in {folder} has none: "
+            "use margin instead of bald, st instead of ust, or another --model"
+        )
+    if "masked language model" in needs and not has_masked_lm(folder):
+        raise MissingSignal(
+            f"{method} needs a masked language model and the encoder in {folder} has no head for it: "
+            "add --adapt 200 to train one on the pool, or use badge"
+        )
+
+
+def has_dropout(folder: Path) -> bool:
+    """Whether the encoder's own classifier drops anything in training; no weight is loaded."""
+    import torch
+
+    from actune.models.encoders import outline
+    from actune.models.sampling import dropout_layers
+
+    with torch.device("meta"):
+        return bool(dropout_layers(outline(folder)))
+
+
+def has_masked_lm(folder: Path) -> bool:
+    """Whether the folder's weights include a head that fills in masked tokens."""
+    import torch
+
+    from actune.models.encoders import load_masked_lm
+
+    return load_masked_lm(folder, torch.device("cpu"))[1]

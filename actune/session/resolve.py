@@ -1,0 +1,155 @@
+"""Everything that this machine and this data make of a request."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from actune.core.progress import Progress, silent
+from actune.core.settings import Settings, Training, override, split_changes
+from actune.core.task import Task
+from actune.methods.recipes import build, find
+from actune.models.learners import recipe_for
+from actune.models.sources import fetch, find_model
+from actune.session.config import Config, Request, Resolved
+from actune.session.opening import WeakLabels
+
+if TYPE_CHECKING:
+    import torch
+
+HORIZON = 10  # of a project, which has no planned end
+
+
+def resolve_request(
+    request: Request, task: Task, round_seconds: float, progress: Progress, weak: WeakLabels | None = None
+) -> Config:
+    """Everything that this machine and this data make of a request."""
+    import torch
+
+    from actune.models import precision
+    from actune.models.encoders import choose_device
+    from actune.models.signals import check_signals
+
+    device = choose_device(request.device)
+    method_changes, training_changes = split_changes(request.changes)
+    settings = override(task.settings, method_changes)
+    own_batches = {name: size for name, size in task.training.items() if name not in training_changes}
+
+    def training_of(learner: str, changes: Mapping[str, Any]) -> Training:
+        return override(override(recipe_for(learner, device.type), own_batches), changes)
+
+    notes = [*task.notes, *task.pool.notes]
+    if weak is not None:
+        covered = len(weak.of_row)
+        notes.append(f"{covered:,} of {len(task.pool):,} texts have weak labels, by {request.label_model}")
+    folder = encoder_folder(request, task, settings, device, progress, notes)
+    learner, final = request.learner, False
+    if learner == "auto":
+        trial = training_of("finetune", training_changes)
+        learner, note = _affordable(request, task, settings, trial, folder, device, round_seconds, progress, weak)
+        notes += [note] if note else []
+        final = learner == "probe"
+    check_signals(request.method, find(request.method).needs, learner, folder)
+    if task.dev is None:
+        notes.append("there is no dev set: every fit keeps its last step")
+    resolved = Resolved(
+        classes=task.pool.classes,
+        fingerprint=fingerprint(task),
+        pool=len(task.pool),
+        dev=len(task.dev) if task.dev else 0,
+        test=len(task.test) if task.test else 0,
+        stored=not task.bundled,
+        horizon=request.rounds or HORIZON,
+        learner=learner,
+        device=str(device),
+        threads=torch.get_num_threads(),
+        precision=precision.name(device) if learner == "finetune" or final else "float32",
+        final=final,
+        model_found=find_model(request.model).found,
+        notes=tuple(notes),
+    )
+    training = training_of(learner, training_changes)
+    return Config(request, resolved, settings, training, training_of("finetune", {}), versions())
+
+
+def encoder_folder(
+    request: Request,
+    task: Task,
+    settings: Settings,
+    device: torch.device,
+    progress: Progress = silent,
+    notes: list[str] | None = None,
+    first: int | None = None,
+) -> Path:
+    """The encoder that a request names, adapted to the first rows of the pool where it asks for that."""
+    folder = fetch(find_model(request.model))
+    if not request.adapt:
+        return folder
+    from actune.models.adaptation import adapt
+
+    texts = task.pool.texts[:first]  # texts that are added later must not change the encoder
+    adapted = adapt(folder, texts, request.adapt, settings.max_tokens, request.seed, device, progress)
+    if notes is not None:
+        head = "its masked-language-model head was adapted too" if adapted.had_head else "it had no head for that"
+        notes.append(
+            f"the encoder was adapted to the pool in {adapted.steps:,} steps ({head}): it fills in "
+            f"{100 * adapted.accuracy:.1f} % of masked tokens in {adapted.held_out:,} held-out texts"
+        )
+    return adapted.folder
+
+
+def _affordable(
+    request: Request,
+    task: Task,
+    settings: Settings,
+    recipe: Training,
+    folder: Path,
+    device: torch.device,
+    round_seconds: float,
+    progress: Progress,
+    weak: WeakLabels | None,
+) -> tuple[str, str]:
+    """The learner that `auto` means here, and why."""
+    from actune.models.finetuning import FineTuning
+    from actune.models.learners import estimate_round
+
+    if "word embeddings" in find(request.method).needs:
+        return "finetune", f"{request.method} works on word embeddings: the learner is finetune"
+    if device.type != "cpu":
+        return "finetune", ""
+    learner = FineTuning(folder, len(task.pool.classes), settings.max_tokens, recipe, device)
+    labels = request.initial + request.batch * ((request.rounds or HORIZON) - 1)
+    if weak is not None:
+        labels = max(labels, len(weak.of_row))
+    trusts = build(request.method, settings).self_training is not None
+    tokens = learner.prepare(task.pool.texts, progress)
+    estimate = estimate_round(learner, tokens, len(task.dev) if task.dev else 0, labels, trusts)
+    chosen = "finetune" if estimate <= round_seconds else "probe"
+    return chosen, f"a round of fine-tuning on this CPU was estimated at {estimate:.0f} s: the learner is {chosen}"
+
+
+def fingerprint(task: Task) -> str:
+    """A hash of all rows of all splits."""
+    digest = sha256("\n".join(task.pool.classes).encode())
+    for pool in (task.pool, task.dev, task.test):
+        for row in zip(pool.ids, pool.texts, pool.labels, strict=True) if pool else ():
+            digest.update(repr(row).encode("utf-8", "surrogatepass"))
+        digest.update(b"|")
+    return digest.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """What is installed and decides numbers."""
+    from actune import __version__
+
+    found = {"actune": __version__, "python": platform.python_version()}
+    for name in ("torch", "transformers", "tokenizers", "numpy"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "unknown"
+    return found

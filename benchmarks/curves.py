@@ -1,16 +1,18 @@
-"""One table of learning curves from what `actune run --json` printed: python benchmarks/curves.py RESULT.json... > table.csv"""
+"""One table of curves from what `actune run --json` printed: python benchmarks/curves.py RESULT.json... > table.csv"""
 
 import csv
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 COLUMNS = ("labels", "accuracy", "macro_f1", "pseudo_labels", "pseudo_label_accuracy", "seconds")
 
 
-def rows(result: dict[str, object]) -> list[list[object]]:
+def rows(result: dict[str, Any]) -> list[list[object]]:
     run = [result[name] for name in ("method", "model", "learner", "seed")]
-    return [run + [rounded(value) for value in entry] for entry in zip(*(result[name] for name in COLUMNS), strict=True)]
+    entries = zip(*(result[name] for name in COLUMNS), strict=True)
+    return [run + [rounded(value) for value in entry] for entry in entries]
 
 
 def rounded(value: object) -> object:

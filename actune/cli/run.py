@@ -15,8 +15,8 @@ from actune.cli.options import changes_of, given
 if TYPE_CHECKING:
     from actune.cli.progress import Bars
     from actune.core.task import Task
-    from actune.session.session import Session
     from actune.session.request import Words
+    from actune.session.session import Session
 
 
 def run(

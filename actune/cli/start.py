@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from actune.cli import options as given_as
 from actune.cli.console import Output, counted
 from actune.cli.options import changes_of, given
 from actune.errors import SettingError
+
+if TYPE_CHECKING:
+    from actune.session.request import Words
 
 
 def start(
@@ -59,25 +62,22 @@ def start(
         reading = {**reading, "classes": classes_of(labels)}
     found = task_of(data, {**reading, "hold_out_dev": 0, "hold_out_test": 0}, seed)
     task = replace(project_task(found.pool, found.name), dev=found.dev, test=found.test, notes=found.notes)
+    words: Words = {
+        "source": data,
+        "method": method,
+        "model": model,
+        "learner": learner,
+        "device": device,
+        "preset": preset,
+        "initial": initial,
+        "batch": batch,
+        "seed": seed,
+        "changes": changes_of(settings),
+        "reading": reading,
+        **given_as.opening(first, adapt, weak, votes, label_model, keep_weak, start_from),
+    }
     with progress_bars(output) as bars:
-        session = create(
-            out,
-            task,
-            method=method,
-            model=model,
-            learner=learner,
-            device=device,
-            preset=preset,
-            initial=initial,
-            batch=batch,
-            seed=seed,
-            changes=changes_of(settings),
-            **given_as.opening(first, adapt, weak, votes, label_model, keep_weak, start_from),
-            round_seconds=round_seconds,
-            source=data,
-            reading=reading,
-            progress=bars,
-        )
+        session = create(out, task, **words, round_seconds=round_seconds, progress=bars)
     known, questions = len(session.labels().of_row), len(session.ask())
     following = f"actune ask {out} --to batch.csv" if questions else f"actune advance {out}"
     output.say(

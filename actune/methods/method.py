@@ -27,7 +27,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class Method:
-    """What to ask and what to trust. It has no state. Without a teacher, it trusts what the last round's model chose."""
+    """What to ask and what to trust, without any state. Without a teacher, what the last round's model chose is trusted."""
 
     query: Query
     self_training: SelfTraining | None

@@ -25,7 +25,7 @@ TINY = 1e-10  # under which a variance counts as none
 
 @dataclass(frozen=True)
 class EasyDraw:
-    """UST (Mukherjee and Awadallah 2020). As many rows of each predicted class, easy ones likelier, steady ones heavier."""
+    """UST (Mukherjee and Awadallah 2020). Equally many rows of each class; easy ones are likelier, steady ones heavier."""
 
     samples: int = 30
     keep: int = 4096
@@ -85,7 +85,7 @@ def equal_quotas(sizes: Sequence[int], n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """HAST (Schroeder and Heyer 2024). Confident rows whose nearest rows are predicted alike; rare classes weigh more."""
+    """HAST (Schroeder and Heyer 2024). Sure rows whose nearest rows are predicted alike; rare classes weigh more."""
 
     neighbors: int = 15  # with the row itself, which does not vote
     confidence: float = 0.5

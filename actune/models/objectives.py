@@ -14,9 +14,7 @@ MARGIN = 1.0  # of the contrast between two classes
 FEW = 1e-10  # so that a class nobody predicts divides nothing by zero
 
 
-def training_loss(
-    logits: torch.Tensor, embedding: torch.Tensor, batch: Tensors, objective: Objective
-) -> torch.Tensor:
+def training_loss(logits: torch.Tensor, embedding: torch.Tensor, batch: Tensors, objective: Objective) -> torch.Tensor:
     """The loss of one step, but for the adversarial part. The labelled rows come first, then the pseudo-labelled ones.
 
     Nothing here waits for the device: sums are masked instead of rows being picked.
@@ -75,7 +73,7 @@ def certainty(said: torch.Tensor) -> torch.Tensor:  # (pseudo,)
 
 
 def contrast(embedding: torch.Tensor, classes: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
-    """Rows of one class come closer, rows of two go apart. A batch is in random order, so each row's pair is the next."""
+    """Rows of one class come closer, rows of two go apart. A batch is in random order: each row's pair is the next one."""
     distance = 1 - cosine_similarity(embedding, embedding.roll(-1, 0))
     same = (classes == classes.roll(-1)).to(distance.dtype)
     pulled = same * distance.square() + (1 - same) * (MARGIN - distance).clamp(min=0).square()

@@ -112,9 +112,7 @@ class _Teacher:
     A student that teaches itself reads the rows of the coming steps, which is all that a copy of it would be asked.
     """
 
-    def __init__(
-        self, fitting: Fitting, training: TrainingSet, objective: Objective, batches: Sequence[Batch]
-    ) -> None:
+    def __init__(self, fitting: Fitting, training: TrainingSet, objective: Objective, batches: Sequence[Batch]) -> None:
         self.fitting = fitting
         self.rows = training.trusted.rows
         self.proba = training.trusted.proba

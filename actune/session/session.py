@@ -16,6 +16,7 @@ from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
 from actune.core.task import Task
 from actune.errors import DataError, SettingError
+from actune.session.clock import Clock
 from actune.session.config import Config
 from actune.session.database import AnswerEntry
 from actune.session.opening import WeakLabels, load_weak_labels
@@ -175,7 +176,7 @@ class Session:
         round, database = self.fitted, self.store.database
         labels = self._checked_labels()
         streams = Streams(self.config.request.seed, round)
-        clock = _Clock()
+        clock = Clock()
         machine = self.machine.for_the_start() if self._starts_from_a_model(round) else self.machine
         classifier, training = machine.fit(labels, self._trusted(round), streams)
         clock.stop("fit")
@@ -307,19 +308,6 @@ class Session:
     def _memory(self, round: int) -> Any:
         """The memory bank as the choice for `round` left it."""
         return self._trusted(round).get("memory")
-
-
-class _Clock:
-    """Seconds by phase."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._mark = time.perf_counter()
-
-    def stop(self, phase: str) -> None:
-        now = time.perf_counter()
-        self.seconds[phase] = now - self._mark
-        self._mark = now
 
 
 def _class_counts(labels: Labels, classes: int) -> list[int]:

@@ -71,7 +71,10 @@ def read_votes(
     where = _where(rules, table)
     cells: Cells = run_rules(rules, pool.texts, classes) if rules else vote_columns(table.cells, columns, where)
     known = tuple(classes or classes_in(cells, pool.classes))
-    return Voted(relabel(pool, known), votes_of(cells, known, list(cells), where), has_texts)
+    votes = votes_of(cells, known, list(cells), where)
+    if not votes.covered.any():
+        raise DataError(f"no source votes on any row of {data}: check the votes, or write other rules")
+    return Voted(relabel(pool, known), votes, has_texts)
 
 
 def _data_dir(source: str, reading: Mapping[str, Any]) -> Path | str | None:

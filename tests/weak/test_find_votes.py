@@ -113,7 +113,7 @@ def test_misfits(task: Task, data: str, tmp_path: Path) -> None:
     wrong = rows_of(tmp_path / "wrong.jsonl", ["id", "vote_x"], [["n1", "a"], ["n2", "c"]])
     with pytest.raises(DataError, match=r"wrong\.jsonl line 2: vote_x votes 'c', which is no class"):
         find_votes(wrong, task, {}, data)
-    with pytest.raises(DataError, match="there is no file votes.csv"):
+    with pytest.raises(DataError, match=r"there is no file votes\.csv"):
         find_votes("votes.csv", task, {}, data)
     with pytest.raises(DataError, match=r"owm is no file with votes: name one, or a rules file"):
         find_votes("owm", task, {}, data)

@@ -36,4 +36,7 @@ def show_curves(output: Output, runs: list[dict[str, Any]]) -> None:
 
 
 def _title(facts: dict[str, Any]) -> str:
-    return f"{facts['folder']}: {facts['method']}, {facts['model']}, {facts['learner']}, seed {facts['seed']}"
+    from actune.methods.recipes import find
+
+    method = find(facts["method"]).shown
+    return f"{facts['folder']}: {method}, {facts['model']}, {facts['learner']}, seed {facts['seed']}"

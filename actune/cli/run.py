@@ -75,7 +75,7 @@ def run(
         test=test,
         data_dir=None if data_dir is None else data_dir.absolute(),  # the run may be opened from another folder
     )
-    task = labelled_only(task_of(data, reading, seed))
+    task = labelled_only(task_of(data, reading, seed, preset))
     words: Words = {
         "source": str(Path(data).absolute()) if task.bundled and Path(data).is_dir() else data,
         "method": method,

@@ -23,6 +23,7 @@ class Objective:
     teacher_every: float = 0.0  # share of the steps after which the student becomes the teacher
     adversarial: float = 0.0  # weight of KL(student || student under the worst small perturbation)
     perturbation: float = 1.0  # epsilon: how large that perturbation is
+    ramp: bool = False  # the pseudo-labels weigh nothing at first and more with the steps
     power: float = 0.0  # q of the generalised cross-entropy (1 - p^q) / q; 0 is cross-entropy
 
     @property

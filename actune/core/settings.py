@@ -22,10 +22,13 @@ class Settings:
     momentum_low: float = 0.8  # m_L, Eq. 10
     momentum_high: float = 0.9  # m_H, Eq. 10
     growth: int = 500  # k: trusted rows grow by this many each round
+    growth_start: int = 0  # preset released: trusted rows in the first round
+    power: float = 0.0  # q of the generalised cross-entropy on pseudo-labels; 0 is cross-entropy
     neighbors: int = 10  # CAL
     samples: int = 10  # dropout passes of BALD and BASS
     limit: float = 0.05  # delta_0 of CEAL and BASS: entropy as a share of ln C
     decay: float = 0.0033  # by which that limit falls each round
+    ramp: bool = False  # ST: pseudo-labels weigh more and more, from none
     teacher_samples: int = 30  # dropout passes of UST
     teacher_rows: int = 4096  # rows that UST's teacher passes on
     steadiness: float = 0.1  # alpha of UST's weights
@@ -113,6 +116,7 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "regions": (1, 10_000),
     "regions_used": (1, 10_000),
     "threshold": (0, 1),
+    "power": (0, 1),
     "momentum_low": (0, 1),
     "momentum_high": (0, 1),
     "neighbors": (1, 10_000),

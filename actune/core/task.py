@@ -29,4 +29,5 @@ class Task:
     plan: Plan = Plan()
     training: dict[str, int] = field(default_factory=dict)  # the batch sizes that belong to the task
     notes: tuple[str, ...] = ()  # what is worth telling, such as a scaled setting
+    released: dict[str, dict[str, float]] = field(default_factory=dict)  # what the preset of that name changes
     bundled: bool = False  # a named data set that can be loaded again, so a run need not copy it

@@ -36,6 +36,7 @@ class Card:
     plan: Plan
     files: dict[str, dict[str, Any]]  # by part: rows and sha256
     hub: dict[str, dict[str, str]]  # by part: id, split and columns; empty where no public copy has the same labels
+    released: dict[str, dict[str, float]]  # settings and training of the authors' scripts
 
 
 @cache
@@ -110,7 +111,12 @@ def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0) -> T
     settings = replace(known.settings, growth=growth)
     # the hub may change under us, so a run must copy what came from there
     bundled = folder is not None
-    return Task(name, pool, dev, test, settings, known.plan, dict(known.training), (*notes, *cut), bundled)
+    own = {"settings": {**known.released["settings"]}, "training": known.released.get("training", {})}
+    for setting in own["settings"].keys() & {"growth", "growth_start"}:
+        own["settings"][setting] = scaled(int(own["settings"][setting]), known, len(pool))
+    return Task(
+        name, pool, dev, test, settings, known.plan, dict(known.training), (*notes, *cut), released=own, bundled=bundled
+    )
 
 
 def load_votes(name: str, data_dir: str | Path | None = None) -> list[list[int]]:
@@ -124,9 +130,14 @@ def load_votes(name: str, data_dir: str | Path | None = None) -> list[list[int]]
 
 
 def scaled_growth(known: Card, pool: int) -> int:
-    """k in the paper's proportion to the pool, rounded to tens; a larger pool than the paper's changes nothing."""
+    """k in the paper's proportion to the pool."""
+    return scaled(known.settings.growth, known, pool)
+
+
+def scaled(count: int, known: Card, pool: int) -> int:
+    """A number of rows in the paper's proportion, rounded to tens; a larger pool than the paper's changes nothing."""
     share = min(1.0, pool / known.paper_pool)
-    return known.settings.growth if share == 1 else max(10, 10 * round(known.settings.growth * share / 10))
+    return count if share == 1 else max(10, 10 * round(count * share / 10))
 
 
 def find_folder(known: Card, data_dir: str | Path | None = None) -> Path | None:
@@ -189,4 +200,5 @@ def _card(name: str, table: dict[str, Any]) -> Card:
         Plan(**table["plan"]),
         table["files"],
         table.get("hub", {}),
+        table["released"],
     )

@@ -79,10 +79,16 @@ def cal(settings: Settings) -> Method:
 # self-training on random labels: a teacher fitted on the same labels
 
 
-@recipe("st", "self-training", "random labels; every other text is trusted as predicted", "Lee 2013", uses=("weight",))
+@recipe(
+    "st",
+    "self-training",
+    "random labels; every other text is trusted as predicted",
+    "Lee 2013",
+    uses=("weight", "ramp"),
+)
 def st(settings: Settings) -> Method:
     everything = Surest(_no_memory(), Anywhere(), growth=None)
-    return Method(Random(), everything, Objective(settings.weight, NO_GATE), Teacher())
+    return Method(Random(), everything, Objective(settings.weight, NO_GATE, ramp=settings.ramp), Teacher())
 
 
 @recipe(

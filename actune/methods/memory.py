@@ -29,6 +29,7 @@ class Memory:
     remembers: Remembers = "predictions"
     low: float = 0.8  # m_L, Eq. 10
     high: float = 0.9  # m_H, Eq. 10
+    late: bool = False  # as the authors' scripts: the first update has m_L itself, the last one m_H
 
     def __post_init__(self) -> None:
         if self.remembers not in get_args(Remembers):
@@ -42,7 +43,8 @@ class Memory:
             return None
         now = view.log_proba.exp() if self.remembers == "predictions" else self.score(view).clone()
         if state is not None and pace.round > 0:
-            share = momentum(pace.round, pace.horizon, self.low, self.high)
+            done = (pace.round - 1, pace.horizon - 2) if self.late else (pace.round, pace.horizon)
+            share = momentum(*done, self.low, self.high)
             old = now.new_tensor(state)
             mixed = share * now[: len(old)] + (1 - share) * old
             now[: len(old)] = mixed.where(~old.isnan(), now[: len(old)])  # BALD says nothing of labelled rows

@@ -27,7 +27,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class Method:
-    """What to ask and what to trust, without any state. Without a teacher, what the last round's model chose is trusted."""
+    """What to ask and what to trust, without any state. Without a teacher the last round's model trusts."""
 
     query: Query
     self_training: SelfTraining | None
@@ -49,6 +49,11 @@ class Recipe:
     method: Builder
     uses: tuple[str, ...] = ()  # the settings that change it
     needs: tuple[Signal, ...] = ()  # what not every encoder or learner has
+
+    @property
+    def shown(self) -> str:
+        """The name with what a reader of results must know."""
+        return f"{self.name} (reconstructed)" if "reconstructed" in self.reference else self.name
 
 
 RECIPES: dict[str, Recipe] = {}

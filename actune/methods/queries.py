@@ -59,8 +59,10 @@ class Spread:
         distance, free = torch.full_like(length, float("inf")), torch.ones_like(length)
         while len(chosen) < min(n, len(view.candidates)):
             newest = chosen[-1]
-            product = (left @ left[newest]) * (right @ right[newest])
-            distance = torch.minimum(distance, (length + length[newest] - 2 * product).clamp(min=0))
+            both = length + length[newest]
+            apart = both - 2 * (left @ left[newest]) * (right @ right[newest])
+            noise = 16 * torch.finfo(both.dtype).eps * both  # what rounding leaves between two equal rows
+            distance = torch.minimum(distance, apart.where(apart > noise, 0))
             distance[newest] = free[newest] = 0
             chosen.append(drawn(distance if distance.any() else free, rng))
         return view.candidates[chosen]

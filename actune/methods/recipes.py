@@ -20,7 +20,7 @@ from actune.methods.uncertainty import Bald, Cal, Score, entropy, margin
 __all__ = ["RECIPES", "Method", "Recipe", "build", "find"]
 
 REGIONS = ("regions", "regions_used", "beta")
-TRUST = ("growth", "momentum_low", "momentum_high", "threshold", "weight")
+TRUST = ("growth", "momentum_low", "momentum_high", "threshold", "weight", "power")
 ACTUNE = "Yu et al. 2022"
 
 
@@ -123,7 +123,7 @@ def actune_no_regions(settings: Settings) -> Method:
     "actune-no-memory",
     "ablation",
     "actune that trusts by the current model alone",
-    uses=(*REGIONS, "growth", "threshold", "weight"),
+    uses=(*REGIONS, "growth", "threshold", "weight", "power"),
 )
 def actune_no_memory(settings: Settings) -> Method:
     return actune(replace(settings, momentum_low=1.0, momentum_high=1.0))
@@ -161,5 +161,5 @@ def _actune(score: Score, remembers: Remembers, settings: Settings, weighted: bo
     return Method(
         query=Hottest(regions, settings.regions_used),
         self_training=trust,
-        objective=Objective(settings.weight, settings.threshold),
+        objective=Objective(settings.weight, settings.threshold, power=settings.power),
     )

@@ -34,6 +34,7 @@ class Regions:
     k: int
     beta: float
     weighted: bool = True
+    released: bool = False  # as the authors' scripts: mini-batch k-means, and frequencies divided by the largest
 
     def __post_init__(self) -> None:
         _at_least_one("regions", self.k)
@@ -50,24 +51,41 @@ class Regions:
         rows = view.unlabelled
         scores = finite(self.score(view), rows, "score")
         points = finite(embeddings(view), rows, "embedding")
-        labels = kmeans(points, scores if self.weighted else None, k=self.k, rng=view.rng("regions")).labels
+        weights = scores if self.weighted else None
+        if self.released:
+            from actune.methods.released import minibatch_kmeans
+
+            labels = minibatch_kmeans(points, weights, self.k)
+        else:
+            labels = kmeans(points, weights, k=self.k, rng=view.rng("regions")).labels
         predicted = view.log_proba.argmax(1)[rows.to(labels.device)]  # Eq. 2
-        hot = heat(scores, predicted, labels, view.log_proba.shape[1], self.beta).cpu()
+        hot = heat(scores, predicted, labels, view.log_proba.shape[1], self.beta, by_largest=self.released).cpu()
         region = torch.full((len(view.log_proba),), -1)
         region[rows] = labels.cpu()
         return Partitioned(region, hot, (-hot).sort(stable=True).indices)
 
 
 def heat(
-    scores: torch.Tensor, predicted: torch.Tensor, labels: torch.Tensor, classes: int, beta: float
+    scores: torch.Tensor,
+    predicted: torch.Tensor,
+    labels: torch.Tensor,
+    classes: int,
+    beta: float,
+    by_largest: bool = False,
 ) -> torch.Tensor:
-    """Eq. 5-7. Of each region: its mean score plus beta times the entropy of its predicted classes."""
+    """Eq. 5-7. Of each region: its mean score plus beta times the entropy of its predicted classes.
+
+    By the largest class instead of the sum, as the authors' scripts have it, an even region counts as a pure one.
+    """
     from actune.core.kmeans import sums
 
     regions = int(labels.max()) + 1 if len(labels) else 0
     total, sizes = sums(scores.double()[:, None], labels, regions, scores.new_ones(len(scores)).double())
     counts = (labels * classes + predicted).bincount(minlength=regions * classes).reshape(regions, classes)
-    return total[:, 0] / sizes + beta * entropy_of((counts / sizes[:, None]).log())
+    shares = counts / (counts.amax(1, keepdim=True) if by_largest else sizes[:, None])
+    if by_largest:
+        return total[:, 0] / sizes - beta * (shares * shares.log().where(shares > 0, 0)).sum(1)
+    return total[:, 0] / sizes + beta * entropy_of(shares.log())
 
 
 @dataclass(frozen=True)

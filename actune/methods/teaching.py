@@ -25,7 +25,7 @@ TINY = 1e-10  # under which a variance counts as none
 
 @dataclass(frozen=True)
 class EasyDraw:
-    """UST (Mukherjee and Awadallah 2020). Equally many rows of each class; easy ones are likelier, steady ones heavier."""
+    """UST (Mukherjee and Awadallah 2020). Equally many rows of each class; easy ones likelier, steady ones heavier."""
 
     samples: int = 30
     keep: int = 4096
@@ -74,12 +74,11 @@ def balanced_draw(
 
 def equal_quotas(sizes: Sequence[int], n: int) -> list[int]:
     """n shared equally among groups of these sizes; a group gives at most all it has, and the rest is shared again."""
-    quotas = [0] * len(sizes)
-    while (left := min(n, sum(sizes)) - sum(quotas)) > 0:
-        open_groups = [group for group, size in enumerate(sizes) if quotas[group] < size]
-        for place, group in enumerate(open_groups):
-            share = left // len(open_groups) + (place < left % len(open_groups))
-            quotas[group] += min(share, sizes[group] - quotas[group])
+    quotas, left = [0] * len(sizes), n
+    smallest_first = sorted(range(len(sizes)), key=sizes.__getitem__)
+    for place, group in enumerate(smallest_first):
+        quotas[group] = min(sizes[group], -(-left // (len(sizes) - place)))  # rounded up
+        left -= quotas[group]
     return quotas
 
 

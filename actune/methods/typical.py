@@ -61,12 +61,16 @@ def _by_typicality(points: torch.Tensor, members: torch.Tensor, free: torch.Tens
     """The order of the free members by rising mean distance to the nearest rows of their region."""
     import torch
 
-    device = points.device
+    from actune.core.neighbors import ENTRIES
+
+    own, region = points[free.to(points.device)], points[members.to(points.device)]
+    count = min(NEAREST + 1, len(members))
     # a row is at distance 0 from itself, which lowers all means by the same share
-    nearest = torch.cdist(points[free.to(device)], points[members.to(device)]).topk(
-        min(NEAREST + 1, len(members)), largest=False
-    )
-    return nearest.values.mean(1).sort(stable=True).indices.cpu()
+    means = [
+        torch.cdist(block, region).topk(count, largest=False).values.mean(1)
+        for block in torch.split(own, max(1, ENTRIES // len(members)))
+    ]
+    return torch.cat(means).sort(stable=True).indices.cpu()
 
 
 def _in_turn(ranked: list[torch.Tensor], n: int) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from hashlib import file_digest, sha256
 from pathlib import Path
 from zipfile import BadZipFile
@@ -24,6 +25,13 @@ def cache_folder() -> Path:
     return Path(os.environ.get("ACTUNE_CACHE") or f"{base}/actune").expanduser()
 
 
+@cache
+def _digest(file: Path, changed: int, size: int) -> bytes:
+    """The hash of a file, computed once a process as long as the file stays what it is."""
+    with file.open("rb") as stream:
+        return file_digest(stream, "sha256").digest()
+
+
 def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callable[[], Embedded]) -> Embedded:
     """`compute()`, or what an earlier call with the same model, texts and way of reading has kept.
 
@@ -31,8 +39,8 @@ def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callabl
     """
     digest = sha256(f"{how} {torch.__version__} {torch.get_num_threads()}".encode())
     for file in sorted(file for suffix in DECIDING for file in model.glob(f"*.{suffix}")):
-        with file.open("rb") as stream:
-            digest.update(file_digest(stream, "sha256").digest())
+        state = file.stat()
+        digest.update(_digest(file, state.st_mtime_ns, state.st_size))
     for text in texts:
         digest.update(len(text).to_bytes(8, "big") + text.encode("utf-8", "surrogatepass"))
     folder = cache_folder() / "embeddings"

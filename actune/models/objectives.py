@@ -73,7 +73,7 @@ def certainty(said: torch.Tensor) -> torch.Tensor:  # (pseudo,)
 
 
 def contrast(embedding: torch.Tensor, classes: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
-    """Rows of one class come closer, rows of two go apart. A batch is in random order: each row's pair is the next one."""
+    """Rows of one class come closer, rows of two go apart. Batches are in random order: each row's pair is the next."""
     distance = 1 - cosine_similarity(embedding, embedding.roll(-1, 0))
     same = (classes == classes.roll(-1)).to(distance.dtype)
     pulled = same * distance.square() + (1 - same) * (MARGIN - distance).clamp(min=0).square()

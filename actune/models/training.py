@@ -82,7 +82,8 @@ def train(
         for step, batch in enumerate(batches, 1):
             teacher.before(step)
             set_rate(optimizer, rate(step - 1))
-            take_step(optimizer, _tensors(training, batch, fitting.inputs_of, teacher.proba))
+            share = ramp(step - 1, 0.05 * len(batches), 0.3 * len(batches), 1.0) if objective.ramp else 1.0
+            take_step(optimizer, _tensors(training, batch, fitting.inputs_of, teacher.proba, share))
             progress("train", step, len(batches))
             look = step % recipe.dev_every == 0 or batch.epoch_ends or step == len(batches)
             if dev_accuracy is not None and look:
@@ -142,11 +143,19 @@ def accuracy_on(dev: Labelled | None, read: Callable[[Any], Readout]) -> Callabl
 
 
 def _tensors(
-    training: TrainingSet, batch: Batch, inputs_of: Callable[[Rows], Tensors], proba: npt.NDArray[np.float32] | None
+    training: TrainingSet,
+    batch: Batch,
+    inputs_of: Callable[[Rows], Tensors],
+    proba: npt.NDArray[np.float32] | None,
+    share: float = 1.0,
 ) -> Tensors:
-    """What one step needs: the inputs of its rows, labelled first, and what is known of them."""
+    """What one step needs: the inputs of its rows, labelled first, and what is known of them.
+
+    The share of the pseudo-labels' weights is taken here: a number inside a step would be recorded with its graph.
+    """
     trusted = training.trusted
-    known = [training.labels[batch.labelled], trusted.targets[batch.trusted], trusted.weights[batch.trusted]]
+    weights = trusted.weights[batch.trusted] * np.float32(share)
+    known = [training.labels[batch.labelled], trusted.targets[batch.trusted], weights]
     if proba is not None:
         known.append(proba[batch.trusted])
     rows = np.concatenate([training.rows[batch.labelled], trusted.rows[batch.trusted]])
@@ -198,6 +207,13 @@ def linear_schedule(steps: int, warmup: float) -> Callable[[int], float]:
         return (step + 1) / rise if step < rise else max(0.0, (steps - step) / max(1, steps - rise))
 
     return factor
+
+
+def ramp(step: float, begin: float = 100, end: float = 600, highest: float = 3.0) -> float:
+    """The weight of pseudo-labels in ST (Lee 2013): none until `begin`, then up in a line to the highest at `end`."""
+    if step < begin:
+        return 0.0
+    return highest if step >= end else highest * (step - begin) / (end - begin)
 
 
 def learning_rates(steps: int, recipe: Training, trusting: bool) -> Callable[[int], float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from actune.errors import UserError
+from actune.methods.recipes import find
 from actune.session.config import Config
 from actune.session.session import Session
 
@@ -23,6 +24,7 @@ class Run:
     labels: int  # answered by now, which may be more than the last round saw
     questions: int  # chosen before there was a model
     days: tuple[str, ...]  # of the first and of the last answer
+    sources: list[dict[str, Any]]  # the rules that the first model learnt from, where there were any
 
     @property
     def measured(self) -> bool:
@@ -61,7 +63,7 @@ def runs_of(sessions: Sequence[Session]) -> list[Run]:
 
 def names(sessions: Sequence[Session]) -> list[str]:
     """The shortest names that tell the runs apart: the method, else with the seed, else with the folder."""
-    methods = [session.config.request.method for session in sessions]
+    methods = [find(session.config.request.method).shown for session in sessions]
     seeds = [f"{method}, seed {s.config.request.seed}" for method, s in zip(methods, sessions, strict=True)]
     folders = [f"{name} ({s.store.folder.name})" for name, s in zip(seeds, sessions, strict=True)]
     for candidates in (methods, seeds, folders):
@@ -120,7 +122,7 @@ def _proof(runs: Sequence[Run]) -> str:
 
 
 def _run(session: Session, name: str) -> Run:
-    answers = session.store.database.answers()
+    answers, labels = session.store.database.answers(), session.labels()
     days = [answer.at[:10] for answer in answers]
     return Run(
         name=name,
@@ -128,7 +130,8 @@ def _run(session: Session, name: str) -> Run:
         rounds=tuple(session.rounds()),
         final=session.final,
         pool=len(session.pool),
-        labels=len(session.labels().of_row),
+        labels=len(labels.of_row),
         questions=session.store.database.selections()[0]["asked"],
         days=tuple(sorted({min(days), max(days)})) if days else (),
+        sources=session.weak.sources(labels.of_row) if session.weak else [],
     )

@@ -18,6 +18,7 @@ from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.core.view import View, checked
 from actune.methods.recipes import build
+from actune.methods.released import as_released
 from actune.methods.trust import Pace
 from actune.models.encoders import choose_device
 from actune.models.learners import make_learner
@@ -67,6 +68,8 @@ class Machine:
             self.learner_name = kind_of(start)
         self.recipe = config.final_training if at_the_end else config.training
         self.method = build(config.request.method, config.settings)
+        if config.request.preset == "released":
+            self.method = as_released(self.method, config.settings)
 
     def for_the_end(self) -> Machine:
         """The machine that fine-tunes the encoder once, where the rounds used a probe."""

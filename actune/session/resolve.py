@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import torch
 
 HORIZON = 10  # of a project, which has no planned end
+RELEASED = {"warmup": 0.05, "pseudo_rate": 0.25, "pseudo_constant": True}  # how the authors' scripts train
 
 
 def resolve_request(
@@ -36,11 +37,15 @@ def resolve_request(
 
     device = choose_device(request.device)
     method_changes, training_changes = split_changes(request.changes)
-    settings = override(task.settings, method_changes)
-    own_batches = {name: size for name, size in task.training.items() if name not in training_changes}
+    released = request.preset == "released"
+    settings = override(task.settings, {**(task.released.get("settings", {}) if released else {}), **method_changes})
 
     def training_of(learner: str, changes: Mapping[str, Any]) -> Training:
-        return override(override(recipe_for(learner, device.type), own_batches), changes)
+        recipe = override(recipe_for(learner, device.type), task.training)
+        if released:
+            whole = learner == "finetune" and device.type != "cpu"  # shorter recipes keep their own lengths
+            recipe = override(recipe, RELEASED | (task.released.get("training", {}) if whole else {}))
+        return override(recipe, changes)
 
     notes = [*task.notes, *task.pool.notes]
     if weak is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,7 +12,7 @@ from actune.core.pool import UNKNOWN, Pool
 from actune.core.progress import Progress, silent
 from actune.core.settings import own_settings
 from actune.core.task import Plan, Task
-from actune.data.splits import Reading
+from actune.data.splits import Reading, draw
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError
 from actune.session.database import QuestionRow, Selection
@@ -21,6 +22,8 @@ from actune.session.request import Words, check, check_seed, make_request
 from actune.session.resolve import fingerprint, resolve_request
 from actune.session.session import Session
 from actune.session.store import Store, check_free
+
+RELEASED_ROWS = 20_000  # of each class, on average
 
 
 def create(
@@ -71,20 +74,26 @@ def open_session(folder: str | Path, progress: Progress = silent) -> Session:
     if config.resolved.stored:
         task = _stored_task(store)
     else:
-        task = task_of(config.request.data, config.request.reading, config.request.seed)
+        task = task_of(config.request.data, config.request.reading, config.request.seed, config.request.preset)
         if fingerprint(task) != config.resolved.fingerprint:
             raise RunFolderError(f"the data of {config.request.data!r} is not what {str(folder)!r} was made with")
     return Session(store, task, progress)
 
 
-def task_of(data: str, reading: Mapping[str, Any], seed: int) -> Task:
-    """The task that a request's words name."""
+def task_of(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:
+    """The task that a request's words name; the authors' scripts cut its pool to 20,000 rows a class."""
     check_seed(seed)
     words = dict(reading)
     places = {name: words.pop(name, None) for name in ("dev", "test", "data_dir")}
     if words.get("classes") is not None:
         words["classes"] = tuple(words["classes"])
-    return resolve(data, reading=Reading(**words), seed=seed, **places)
+    task = resolve(data, reading=Reading(**words), seed=seed, **places)
+    most = RELEASED_ROWS * len(task.pool.classes)
+    if preset != "released" or len(task.pool) <= most:
+        return task
+    note = f"the pool is {most:,} of {len(task.pool):,} rows, by seed: preset released"
+    kept = draw(range(len(task.pool)), most, seed, "pool")
+    return replace(task, pool=task.pool.only(kept), notes=(*task.notes, note))
 
 
 def project_task(pool: Pool, name: str = "project") -> Task:

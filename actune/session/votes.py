@@ -79,7 +79,8 @@ def read_votes(
 
 def _data_dir(source: str, reading: Mapping[str, Any]) -> Path | str | None:
     """A named data set may also be meant by the path of its folder."""
-    return Path(source).resolve().parent if source and Path(source).is_dir() else reading.get("data_dir")
+    is_folder = source not in ("", *cards()) and Path(source).is_dir()
+    return Path(source).resolve().parent if is_folder else reading.get("data_dir")
 
 
 def _pool(table: Table, words: Mapping[str, str], needs_texts: bool) -> tuple[Pool, bool]:

@@ -75,7 +75,7 @@ def estimate_chances(
         hits, alarms = votes * trust / mass[:, None], votes * (1 - trust) / (mass.sum() - mass)[:, None]
         said_so = np.where(np.eye(classes, dtype=bool), hits, alarms)
         silent = seen[:, ABSTAIN:] / mass
-        chances = np.clip(np.concatenate([said_so, silent], axis=1), 1e-9, 1.0)
+        chances: Floats = np.clip(np.concatenate([said_so, silent], axis=1), 1e-9, 1.0)
         before, proba = proba, _posterior(patterns, chances, prior)
         if np.abs(proba - before).max() < 1e-9:
             break

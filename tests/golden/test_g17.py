@@ -56,5 +56,5 @@ def test_models_find_the_order_and_overrule_the_majority(name: str) -> None:
 
 
 def test_the_mean_belief_in_a_source_is_its_accuracy() -> None:
-    found = combine("em", Votes(population(2_000_000), ("a", "b", "c")), 2)
-    np.testing.assert_allclose(found.accuracy, ACCURACIES, atol=2e-3)
+    found = combine("em", Votes(population(200_000), ("a", "b", "c")), 2)
+    np.testing.assert_allclose(found.accuracy, ACCURACIES, atol=6e-3)  # smoothing still pulls a little towards .7

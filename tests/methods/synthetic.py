@@ -52,6 +52,26 @@ class Drawn(Outputs):
         return torch.randn(len(self.readout.embedding), width, generator=draw).to(self.readout.embedding)
 
 
+class Stored(Outputs):
+    """Dropout passes (passes, pool, classes) that were written down, in their order; the readout is what it is."""
+
+    def __init__(self, readout: Readout, passes: torch.Tensor) -> None:
+        super().__init__(readout)
+        self.passes = passes
+
+    def moments(self, samples: int, rows: torch.Tensor) -> Moments:
+        drawn = iter(self.passes[:, rows].log())
+        return Moments(*moments_of(lambda: next(drawn), samples))
+
+
+def stored_view(passes: torch.Tensor, proba: torch.Tensor | None = None, labelled: Sequence[int] = ()) -> View:
+    """A view whose dropout passes are given; the plain prediction is their mean if none is."""
+    proba = passes.mean(0) if proba is None else proba
+    unlabelled = [row for row in range(len(proba)) if row not in set(labelled)]
+    readout = Readout(proba.log(), torch.arange(len(proba)).to(proba)[:, None])
+    return View(Stored(readout, passes), unlabelled, labelled, labels=[0] * len(labelled))
+
+
 def view_of(
     proba: torch.Tensor,
     embedding: torch.Tensor | None = None,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from actune.errors import SettingError
 from actune.methods.memory import Memory, momentum
-from actune.methods.trust import Pace
-from actune.methods.uncertainty import Cal, entropy, entropy_of
-from tests.methods.synthetic import drawn_view, view_of
+from actune.methods.trust import Anywhere, Pace, Surest
+from actune.methods.uncertainty import Bald, Cal, entropy, entropy_of
+from tests.methods.synthetic import drawn_view, stored_view, view_of
 
 
 def drawn(seed: int, rows: int = 20, classes: int = 3) -> torch.Tensor:
@@ -87,7 +87,7 @@ def test_trap_5_a_row_keeps_its_memory_when_others_leave_the_pool(remembers: str
 
 
 @pytest.mark.parametrize("remembers", ["predictions", "scores"])
-def test_rows_that_join_later_enter_fresh(remembers: str) -> None:
+def test_trap_5_rows_that_join_later_enter_fresh(remembers: str) -> None:
     memory = Memory(entropy, remembers, low=0.5, high=0.5)  # type: ignore[arg-type]
     old, new = view_of(drawn(0, rows=4)), view_of(drawn(1, rows=6))
     state = memory.update(new, memory.update(old, None, Pace(0, 10)), Pace(1, 10))
@@ -135,6 +135,22 @@ def test_neither_the_view_nor_the_old_state_changes(remembers: str) -> None:
 def test_the_state_keeps_the_precision_of_the_model() -> None:
     state = Memory(entropy).update(drawn_view(dtype=torch.float32), None, Pace(0, 10))
     assert state is not None and state.dtype == np.float32
+
+
+def test_a_row_that_no_score_was_given_for_comes_back_as_it_is_now() -> None:
+    """BALD says nothing of labelled rows; a row may be labelled, and its label taken back two rounds later."""
+    passes = [torch.stack([drawn(10 * round + number, rows=6) for number in range(3)]) for round in range(4)]
+    labelled = [(), (2,), (2,), ()]
+    training = Surest(Memory(Bald(3), "scores", low=0.5, high=0.5), Anywhere(), growth=9)
+    state = None
+    for round in range(4):
+        view = stored_view(passes[round], labelled=labelled[round])
+        trusted, state = training(view, state, Pace(round, 10))
+        assert sorted(trusted.rows.tolist()) == view.candidates.tolist()
+        assert state is not None and np.isnan(state).nonzero()[0].tolist() == list(labelled[round])
+    scores = [Bald(3)(stored_view(given)).numpy() for given in passes]
+    assert state is not None and state[2] == scores[3][2]
+    assert state[0] == pytest.approx(0.5 * scores[3][0] + 0.25 * scores[2][0] + 0.125 * (scores[1][0] + scores[0][0]))
 
 
 def test_a_memory_of_something_else_is_refused() -> None:

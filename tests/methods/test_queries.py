@@ -8,13 +8,17 @@ import pytest
 import torch
 
 from actune.core.classifier import Readout
+from actune.core.kmeans import drawn
 from actune.core.streams import Streams
 from actune.core.view import Outputs, View
-from actune.errors import Diverged
-from actune.methods.features import embeddings
-from actune.methods.queries import Random, Representatives, Top
+from actune.errors import Diverged, MissingSignal
+from actune.methods.features import embeddings, gradient_factors
+from actune.methods.queries import Query, Random, Representatives, Spread, Top
 from actune.methods.uncertainty import entropy
 from tests.methods.synthetic import drawn_view, view_of
+
+QUERIES: list[Query] = [Random(), Top(entropy), Spread(gradient_factors), Representatives(embeddings)]
+every_query = pytest.mark.parametrize("query", QUERIES)
 
 
 def test_random_reads_nothing() -> None:
@@ -66,9 +70,9 @@ def test_representatives_of_equal_texts_are_distinct_all_the_same() -> None:
     assert Representatives(embeddings)(view, 5).tolist() == [0, 4, 6, 1, 5]
 
 
-@pytest.mark.parametrize("query", [Random(), Top(entropy), Representatives(embeddings)])
+@every_query
 @pytest.mark.parametrize("n", [0, 1, 17, 107, 1000])
-def test_a_query_gives_n_distinct_candidates_or_all(query: Top, n: int) -> None:
+def test_a_query_gives_n_distinct_candidates_or_all(query: Query, n: int) -> None:
     view = drawn_view()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -77,7 +81,92 @@ def test_a_query_gives_n_distinct_candidates_or_all(query: Top, n: int) -> None:
     assert set(rows.tolist()) <= set(view.candidates.tolist())
 
 
-@pytest.mark.parametrize("query", [Random(), Top(entropy), Representatives(embeddings)])
-def test_nobody_left_to_ask_about(query: Top) -> None:
+@every_query
+def test_nobody_left_to_ask_about(query: Query) -> None:
     view = drawn_view()
     assert query(view.without(view.candidates), 3).tolist() == []
+
+
+# BADGE
+
+
+def brute_spread(view: View, n: int) -> list[int]:
+    """The k-means++ draw over the gradients themselves, N rows of classes times width, from the same random stream."""
+    proba = view.log_proba.exp()[view.candidates]
+    left = proba - torch.nn.functional.one_hot(proba.argmax(1), proba.shape[1])
+    gradients = (left[:, :, None] * view.head_input[view.candidates][:, None, :]).flatten(1)
+    rng, chosen = view.rng("spread"), [int(gradients.square().sum(1).argmax())]
+    while len(chosen) < min(n, len(gradients)):
+        distance = (gradients[:, None] - gradients[chosen]).square().sum(2).amin(1)
+        distance[chosen] = 0
+        free = torch.ones(len(gradients))
+        free[chosen] = 0
+        chosen.append(drawn(distance if distance.any() else free, rng))
+    return view.candidates[chosen].tolist()
+
+
+def gradient_view(kinds: int, copies: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> View:
+    """Some kinds of rows, each several times, in a drawn order."""
+    draw = torch.Generator().manual_seed(seed)
+    order = torch.arange(kinds).repeat(copies)[torch.randperm(kinds * copies, generator=draw)]
+    logits = 2 * torch.randn(kinds, 4, generator=draw, dtype=dtype)
+    head = torch.randn(kinds, 5, generator=draw, dtype=dtype)
+    readout = Readout(logits.log_softmax(1)[order], torch.zeros(len(order), 1), head[order])
+    return View(readout, range(2, len(order)), [0, 1], Streams(seed), labels=[0, 1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("kinds", "copies"),
+    [
+        pytest.param(60, 1, id="distinct rows"),
+        pytest.param(20, 3, id="every row three times"),
+        pytest.param(7, 8, id="few kinds of rows"),
+        pytest.param(1, 30, id="all rows equal"),
+    ],
+)
+def test_spread_asks_about_the_same_rows_as_brute_force(kinds: int, copies: int, seed: int) -> None:
+    view = gradient_view(kinds, copies, seed=seed)
+    for n in (1, 7, 25):
+        assert Spread(gradient_factors)(view, n).tolist() == brute_spread(view, n)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_spread_meets_every_kind_before_it_meets_one_twice(dtype: torch.dtype) -> None:
+    view = gradient_view(kinds=8, copies=10, dtype=dtype)
+    asked = Spread(gradient_factors)(view, 8)
+    assert len(torch.unique(view.head_input[asked], dim=0)) == 8
+
+
+def test_spread_of_equal_rows_is_any_of_them() -> None:
+    """Nothing is left to measure, so that every row that is left is as likely as the next."""
+    counts = torch.zeros(6)
+    for seed in range(400):
+        view = View(Readout(torch.zeros(6, 2), torch.zeros(6, 1), torch.ones(6, 3)), range(6), streams=Streams(seed))
+        counts[Spread(gradient_factors)(view, 2)[1:]] += 1
+    assert counts[0] == 0 and counts[1:].min() > 50 and counts[1:].max() < 110
+
+
+def test_spread_of_very_confident_rows_still_goes_by_their_gradients() -> None:
+    """In float32 the likeliest class rounds to 1: its entry of the gradient must come from the other classes."""
+    logits = torch.tensor([[30.0, 0, 0], [25.0, 0, 0], [40.0, 0, 0]])
+    view = View(Readout(logits.log_softmax(1), logits, torch.ones(3, 2)), range(3))
+    left, _ = gradient_factors(view)
+    torch.testing.assert_close(left.double(), exact_gradients(logits.double()), rtol=1e-5, atol=0)
+    assert Spread(gradient_factors)(view, 1).tolist() == [1]
+
+
+def exact_gradients(logits: torch.Tensor) -> torch.Tensor:
+    others = logits.softmax(1)[:, 1:]
+    return torch.cat([-others.sum(1, keepdim=True), others], 1)
+
+
+def test_the_last_layers_input_comes_with_the_only_read() -> None:
+    view = drawn_view()
+    Spread(gradient_factors)(view, 3)
+    assert view._outputs.asked == ["read"]  # type: ignore[attr-defined]
+
+
+def test_without_a_last_layer_the_error_names_what_to_use() -> None:
+    with pytest.raises(MissingSignal, match="use margin or entropy"):
+        Spread(gradient_factors)(View(drawn_view().readout, range(120)), 3)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import math
 
 import numpy as np
 import pytest
 import torch
 
+from actune.core.view import View
+from actune.errors import MissingSignal
+from actune.methods.features import Propagation
 from actune.methods.memory import Memory
+from actune.methods.queries import Top
 from actune.methods.regions import Calmest, Hottest, Regions
-from actune.methods.trust import Anywhere, Pace, Surest
+from actune.methods.trust import Anywhere, Below, Pace, Propagated, Surest
 from actune.methods.uncertainty import Cal, entropy
-from tests.methods.synthetic import drawn_view, view_of
+from tests.methods.synthetic import drawn_view, stored_view, view_of
 
 REGIONS = Regions(entropy, 6, 0.5)
 TRAINING = Surest(Memory(entropy), Calmest(REGIONS, 2), growth=5)
@@ -86,3 +91,80 @@ def test_a_memory_that_was_saved_goes_on_bit_by_bit(memory: Memory) -> None:
         resumed = np.load(file)
         assert trusted.rows.tolist() == expected.rows.tolist()
         np.testing.assert_array_equal(resumed, unbroken)
+
+
+# below a falling limit: CEAL and BASS
+
+
+def naive_below(view: View, proba: torch.Tensor, limit: float) -> list[tuple[int, int]]:
+    """Row and class of every candidate that is sure enough, the surest first."""
+    found = []
+    for row in view.candidates.tolist():
+        shares = proba[row].tolist()
+        uncertain = -sum(share * math.log(share) for share in shares if share) / math.log(len(shares))
+        if uncertain < limit:
+            found.append((uncertain, row, shares.index(max(shares))))
+    return [(row, target) for _, row, target in sorted(found)]
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("round", [0, 1, 4])
+def test_trap_11_rows_below_the_limit_have_their_own_class(classes: int, round: int) -> None:
+    """Rows are numbers of the pool, never places among the candidates: some rows are labelled and others asked."""
+    view = drawn_view(classes=classes)
+    rest = view.without(Top(entropy)(view, 15))
+    trusted, state = Below(0.4, 0.05)(rest, None, Pace(round, 10))
+    expected = naive_below(rest, view.log_proba.exp(), 0.4 - 0.05 * round)
+    assert list(zip(trusted.rows.tolist(), trusted.targets.tolist(), strict=True)) == expected
+    assert len(expected) > 5 and state is None and (trusted.weights == 1).all()
+
+
+def test_trap_11_the_limit_is_that_of_the_round_whatever_came_before() -> None:
+    view, training = drawn_view(), Below(0.5, 0.04)
+    state, in_turn = None, []
+    for round in range(6):
+        trusted, state = training(view, state, Pace(round, 10))
+        in_turn.append(trusted.rows.tolist())
+    alone = [training(view, None, Pace(round, 10))[0].rows.tolist() for round in (5, 3, 1, 0, 2, 4)]
+    assert [in_turn[round] for round in (5, 3, 1, 0, 2, 4)] == alone
+    assert len(in_turn[0]) > len(in_turn[5]) > 0
+
+
+@pytest.mark.parametrize(("limit", "decay", "round"), [(0.0, 0.0, 0), (0.05, 0.01, 5), (0.05, 0.01, 9)])
+def test_no_limit_left_trusts_nothing(limit: float, decay: float, round: int) -> None:
+    certain = view_of(torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]]))
+    assert len(Below(limit, decay)(certain, None, Pace(round, 10))[0]) == 0
+
+
+def test_bass_trusts_the_mean_of_its_passes_and_not_the_plain_prediction() -> None:
+    draw = torch.Generator().manual_seed(0)
+    passes = (4 * torch.randn(1, 60, 3, generator=draw) + torch.randn(5, 60, 3, generator=draw)).double().softmax(2)
+    view = stored_view(passes, proba=passes.mean(0).flip(1), labelled=[3, 7])
+    trusted, _ = Below(0.3, 0.0, samples=5)(view, None, Pace(0, 10))
+    expected = naive_below(view, passes.mean(0), 0.3)
+    assert list(zip(trusted.rows.tolist(), trusted.targets.tolist(), strict=True)) == expected and len(expected) > 10
+    with pytest.raises(MissingSignal, match="no dropout"):
+        Below(0.3, 0.0, samples=5)(View(view.readout, range(60)), None, Pace(0, 10))
+
+
+# along a graph: REVIVAL
+
+
+def test_propagated_rows_have_the_class_that_reaches_them_weighted_by_certainty() -> None:
+    view = drawn_view()
+    rest = view.without(view.candidates[:20])
+    trusted, _ = Propagated(Propagation(neighbors=6))(rest, None, Pace(0, 10))
+    proba = Propagation(neighbors=6)(view).tolist()
+    assert trusted.rows.tolist() == rest.candidates.tolist()
+    for row, target, weight in zip(trusted.rows, trusted.targets, trusted.weights, strict=True):
+        shares = proba[row]
+        uncertain = -sum(share * math.log(share) for share in shares if share) / math.log(3)
+        assert target == shares.index(max(shares)) and weight == pytest.approx(1 - uncertain, abs=1e-6)
+    assert (trusted.weights >= 0).all() and trusted.weights.max() > trusted.weights.min()
+
+
+def test_without_labels_nothing_spreads_and_the_model_itself_is_asked() -> None:
+    view = view_of(torch.tensor([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]]).double())
+    trusted, _ = Propagated(Propagation())(view, None, Pace(0, 10))
+    assert trusted.targets.tolist() == [0, 0, 1]
+    assert trusted.weights[1] == pytest.approx(0, abs=1e-7) and trusted.weights[0] > trusted.weights[2] > 0

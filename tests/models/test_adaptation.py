@@ -103,7 +103,8 @@ def test_every_epoch_has_new_gaps(tokenizer: Any) -> None:
     few = tokenize(tokenizer, TEXTS, LIMIT)
     batches = adaptation._batches(few, tokenizer, Streams(0), CPU)
     epochs = [next(batches) for _ in range(3)]
-    asked = [sorted(zip(batch["places"].tolist(), batch["labels"].tolist(), strict=True)) for batch in epochs]
+    # rows come in another order, the asked tokens of an epoch do not depend on it
+    asked = [sorted(batch["labels"].tolist()) for batch in epochs]
     assert asked[0] != asked[1] != asked[2] != asked[0]
 
 
@@ -226,6 +227,7 @@ def test_the_real_encoder_guesses_better_after_a_few_steps(minilm: Path, trec_po
 def test_the_same_twice_and_the_global_generator_stays(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    torch.rand(1)  # away from where any other adaptation might have left it
     before = torch.get_rng_state()
     one = adapt_tiny(tiny)
     assert torch.equal(torch.get_rng_state(), before)
@@ -251,7 +253,7 @@ def test_all_that_decides_is_in_the_name(tiny: Path, monkeypatch: pytest.MonkeyP
         given = {"folder": tiny, "texts": TEXTS, "steps": 12, "limit": 16, "seed": 0, "device": CPU} | changes
         return adaptation._name(**given)
 
-    names = [name(), name(texts=TEXTS[1:]), name(texts=["a", "bc"]), name(texts=["ab", "c"]), name(steps=13)]
+    names = [name(), name(texts=["x", *TEXTS[1:]]), name(texts=["a", "bc"]), name(texts=["ab", "c"]), name(steps=13)]
     names += [name(limit=15), name(seed=1), name(device=torch.device("cuda"))]
     threads = torch.get_num_threads()
     torch.set_num_threads(threads + 1)

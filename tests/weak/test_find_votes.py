@@ -50,6 +50,15 @@ def test_a_named_data_set(trec: Task, source: str) -> None:
     np.testing.assert_array_equal(votes.matrix, load_votes("trec"))
 
 
+@pytest.mark.parametrize("source", ["trec", ""])
+def test_a_name_is_no_folder(trec: Task, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "trec"
+    folder.mkdir()
+    (folder / "train.jsonl.zst").write_bytes(b"something else")
+    monkeypatch.chdir(tmp_path if source else folder)
+    assert len(find_votes("own", trec, {}, source)) == len(trec.pool)
+
+
 def test_votes_in_the_data_itself(task: Task, data: str) -> None:
     assert 0 < len(task.pool) < COUNT
     votes = find_votes("own", task, {}, data)

@@ -120,12 +120,12 @@ def test_the_same_twice_and_ties_to_the_lowest_class(name: str) -> None:
 
 
 def many_sources(coverage: float) -> tuple[Votes, NDArray[np.int64]]:
-    """700 sources that are right in four of five votes about two classes."""
+    """300 sources that are right in four of five votes about two classes."""
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=60)
-    matrix = np.where(rng.random((60, 700)) < 0.8, truth[:, None], 1 - truth[:, None])
+    matrix = np.where(rng.random((60, 300)) < 0.8, truth[:, None], 1 - truth[:, None])
     matrix[rng.random(matrix.shape) > coverage] = ABSTAIN
-    return Votes(matrix, tuple(map(str, range(700)))), truth
+    return Votes(matrix, tuple(map(str, range(300)))), truth
 
 
 @pytest.mark.parametrize(("name", "coverage"), [("majority", 1.0), ("em", 1.0), ("snorkel", 0.2)])
@@ -137,7 +137,7 @@ def test_hundreds_of_sources(name: str, coverage: float) -> None:
 
 
 def test_snorkel_may_diverge() -> None:
-    with pytest.raises(Diverged, match="diverged with 700 sources that vote on 100% of the rows: use em"):
+    with pytest.raises(Diverged, match="diverged with 300 sources that vote on 100% of the rows: use em"):
         combine("snorkel", many_sources(1.0)[0], 2)
 
 

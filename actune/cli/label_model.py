@@ -35,7 +35,7 @@ def label_model(
     rules: Annotated[
         Path | None, typer.Option(metavar="RULES", help="Rules that vote on the texts: .toml, or your own .py.")
     ] = None,
-    model: Annotated[str, typer.Option("--label-model", help="majority, em, or snorkel (actune[weak]).")] = "em",
+    model: Annotated[str, typer.Option("--label-model", help="majority, em, or snorkel (which is an extra).")] = "em",
     labels: Annotated[str | None, typer.Option(help="The classes, a,b,c; by default those that are named.")] = None,
     columns: Annotated[str | None, typer.Option(help="The columns of votes, a,b,c; one source each.")] = None,
     to: Annotated[

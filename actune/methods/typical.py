@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from actune.core.view import View
 
 MOST = 500  # regions
-SMALL = 5  # rows: smaller regions come last
+SMALL = 5  # rows: smaller regions are no types, and come last
 NEAREST = 20  # rows of its region that a typical row is close to
 
 
@@ -47,13 +47,13 @@ class Typical:
 
 
 def _by_need(labels: torch.Tensor, labelled: torch.Tensor) -> list[int]:
-    """Regions without a label first, small ones last, large before smaller, ties by number."""
+    """Regions without a label first, large before smaller, ties by number; after all of them the small ones."""
     import torch
 
     sizes = labels.bincount()
     covered = labels[labelled].bincount(minlength=len(sizes))
     return sorted(
-        torch.arange(len(sizes)).tolist(), key=lambda r: (int(covered[r]), bool(sizes[r] < SMALL), -int(sizes[r]), r)
+        torch.arange(len(sizes)).tolist(), key=lambda r: (bool(sizes[r] < SMALL), int(covered[r]), -int(sizes[r]), r)
     )
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from actune.core.classifier import Classifier, Learner, Readout
+from actune.core.classifier import Classifier, Learner, Moments, Readout
 from actune.core.objective import Objective
 from actune.core.settings import Training
 from actune.core.streams import Streams
+from actune.errors import MissingSignal
 from actune.models.finetuning import FineTuning
 from actune.models.learners import make_learner
 from tests.models.tiny import CONFIGS, LIMIT, PADS_WITH_ONE, TEXTS, save_tiny, training_of
@@ -141,7 +143,140 @@ def test_a_round_has_a_fresh_encoder_and_its_own_head(name: str, folder: Path) -
         assert len(body) > 10 and not moved & body
 
 
+@every_learner
+def test_trap_16_the_head_is_that_of_its_seed_and_round_whatever_else(name: str, folder: Path) -> None:
+    """Methods that are compared begin alike: neither what they trust nor any earlier draw changes the head."""
+    learner, inputs = made(name, folder, learning_rate=0.0)
+    first = state(learner.fit(inputs, TRUSTING, OPEN, Streams(0, 3)))
+    torch.manual_seed(5)
+    for training, objective in ((training_of(5), OPEN), (training_of(9, 4), Objective(power=0.7, threshold=0.0))):
+        assert equal(first, state(learner.fit(inputs, training, objective, Streams(0, 3))))
+    for streams in (Streams(0, 4), Streams(1, 3)):
+        assert not equal(first, state(learner.fit(inputs, TRUSTING, OPEN, streams)))
+
+
+@every_learner
+def test_a_fit_can_begin_where_another_ended(name: str, folder: Path) -> None:
+    """With a learning rate of zero the start's weights come back; the start itself is never touched."""
+    learner, inputs = made(name, folder, learning_rate=0.02)
+    start = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    before = state(start)
+    still, _ = made(name, folder, learning_rate=0.0)
+    assert equal(before, state(still.fit(inputs, training_of(9), OPEN, Streams(0, 1), start=start)))
+    assert not equal(before, state(still.fit(inputs, training_of(9), OPEN, Streams(0, 1))))
+    onward = learner.fit(inputs, TRUSTING, OPEN, Streams(0, 1), start=start)
+    assert not equal(before, state(onward)) and equal(before, state(start))
+
+
+# what methods ask for beside predictions
+
+
+def network_of(classifier: Classifier) -> nn.Module:
+    network: nn.Module = classifier.network  # type: ignore[attr-defined]
+    return network
+
+
+def rests(classifier: Classifier) -> bool:
+    """Nothing is in training, and nothing listens to its layers."""
+    layers = list(network_of(classifier).modules())
+    return not any(layer.training or layer._forward_hooks or layer._forward_pre_hooks for layer in layers)
+
+
+def dropping(name: str, folder: Path, share: float = 0.1) -> tuple[Classifier, Any]:
+    """A classifier whose predictions differ, and whose dropout layers drop as much in every family."""
+    learner, inputs = made(name, folder, learning_rate=1e-2, steps=30)
+    classifier = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    for layer in network_of(classifier).modules():
+        if isinstance(layer, nn.Dropout):
+            layer.p = share
+    return classifier, inputs
+
+
+def equal_moments(one: Moments, other: Moments) -> bool:
+    return all(torch.equal(getattr(one, part), getattr(other, part)) for part in vars(one))
+
+
+@every_learner
+def test_trap_8_the_head_input_is_what_the_last_linear_layer_sees(name: str, folder: Path) -> None:
+    learner, inputs = made(name, folder)
+    classifier = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    readout, usual = classifier.read(inputs, head_input=True), classifier.read(inputs)
+    parameters = list(network_of(classifier).parameters())
+    weight = [values for values in parameters if values.ndim == 2 and len(values) == 3][-1]
+    bias = [values for values in parameters if values.shape == (3,)][-1]
+    assert readout.head_input is not None and readout.head_input.dtype == torch.float32
+    with torch.no_grad():
+        logits = readout.head_input @ weight.T + bias
+    torch.testing.assert_close(logits.log_softmax(1), readout.log_proba, rtol=0, atol=1e-4)
+    assert usual.head_input is None and same(usual, readout)
+    assert rests(classifier)
+
+
+@every_learner
+def test_trap_9_the_moments_of_sampling_are_those_of_its_passes(name: str, folder: Path) -> None:
+    classifier, inputs = dropping(name, folder)
+    for row in (0, 6, 3):  # alone, so that there is one batch
+        passes: list[torch.Tensor] = []
+
+        def listen(_: nn.Module, __: Any, output: Any, passes: list[torch.Tensor] = passes) -> None:
+            passes.append((output.logits if hasattr(output, "logits") else output[0]).double().log_softmax(1))
+
+        with network_of(classifier).register_forward_hook(listen):
+            found = classifier.sample(inputs, np.array([row]), 6, seed=4)
+        log_proba = torch.stack(passes)
+        proba = log_proba.exp()
+        assert proba.shape == (6, 1, 3) and len(torch.unique(proba[:, 0, 0])) == 6
+        close(found.mean.double(), proba.mean(0))
+        close(found.entropy.double(), -(proba * log_proba).sum(2).mean(0))
+        torch.testing.assert_close(found.variance.double(), proba.var(0, correction=0), rtol=1e-3, atol=1e-8)
+
+
+@every_learner
+def test_sampling_is_of_its_rows_and_near_the_plain_prediction(name: str, folder: Path) -> None:
+    classifier, inputs = dropping(name, folder)
+    rows = np.random.default_rng(0).permutation(10)
+    found = classifier.sample(inputs, rows, 100, seed=0)
+    plain = classifier.read(inputs).log_proba.exp()
+    torch.testing.assert_close(found.mean, plain[rows], rtol=0, atol=0.03)
+    assert not torch.allclose(found.mean, plain[:10], rtol=0, atol=0.03)  # in another order they would show
+    assert found.mean.shape == found.variance.shape == (10, 3) and found.entropy.shape == (10,)
+    assert (found.variance > 0).all() and rests(classifier)
+
+
+@every_learner
+def test_a_seed_decides_what_is_dropped(name: str, folder: Path) -> None:
+    classifier, inputs = dropping(name, folder)
+    rows = np.arange(20)
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    first = classifier.sample(inputs, rows, 3, seed=0)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(2)
+    assert equal_moments(first, classifier.sample(inputs, rows, 3, seed=0))
+    other = classifier.sample(inputs, rows, 3, seed=1)
+    assert not torch.equal(first.mean, other.mean) and not torch.equal(first.entropy, other.entropy)
+
+
+@every_learner
+def test_a_model_that_drops_nothing_cannot_be_sampled(name: str, folder: Path) -> None:
+    classifier, inputs = dropping(name, folder, share=0.0)
+    with pytest.raises(MissingSignal, match="no dropout to sample"):
+        classifier.sample(inputs, np.arange(3), 3, seed=0)
+    assert rests(classifier)
+
+
 # fine-tuning alone
+
+
+def test_trap_18_probabilities_are_taken_in_float32_from_a_network_of_less(folder: Path) -> None:
+    """The softmax of bfloat16 logits in bfloat16 would miss 1 by some thousandths, and tie confident rows."""
+    learner, inputs = made("finetune", folder)
+    classifier = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
+    network_of(classifier).bfloat16()
+    readout = classifier.read(inputs)
+    assert readout.log_proba.dtype == readout.embedding.dtype == torch.float32
+    torch.testing.assert_close(readout.log_proba.exp().sum(1), torch.ones(len(TEXTS)), rtol=0, atol=1e-6)
+    assert not torch.equal(readout.log_proba, readout.log_proba.bfloat16().float())
 
 
 def test_batches_do_not_change_a_readout(folder: Path) -> None:

@@ -179,11 +179,17 @@ def test_no_method_is_an_alias_of_another() -> None:
     assert same == []
 
 
+def another(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    return 0.5 if value in (0.0, 1.0) else type(value)(value / 2)
+
+
 @every_method
 def test_exactly_the_named_settings_change_a_method(name: str) -> None:
     usual = Settings()
     other: dict[str, Any] = {
-        setting: not value if isinstance(value, bool) else type(value)(value / 2) if value != 1.0 else 0.5
+        setting: another(value)
         for setting, value in vars(usual).items()
         if setting not in ("max_tokens", "growth_start")  # of the reader, and of the preset released
     }

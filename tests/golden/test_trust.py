@@ -77,7 +77,8 @@ def test_g22_the_ramp() -> None:
 
 
 def test_g23_bass_trusts_the_mean_of_its_passes() -> None:
-    view = stored_view(PASSES, tensor([[0.5, 0.5], [0.99, 0.01], [0.99, 0.01], [0.5, 0.5]]))  # the plain one is not asked
+    plain = tensor([[0.5, 0.5], [0.99, 0.01], [0.99, 0.01], [0.5, 0.5]])  # is not asked
+    view = stored_view(PASSES, plain)
     close(view.moments(3).mean, "G23.mc_mean")
     close(entropy_of(view.moments(3).mean.log()), "G23.mc_entropy")
     assert Top(Bald(3))(view, 1).tolist() == GOLDEN["G23.query_top1_by_bald"]

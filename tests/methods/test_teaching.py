@@ -160,7 +160,8 @@ def naive_agreement(view: View, rule: Agreement) -> dict[int, tuple[int, float]]
     rows = view.candidates.tolist()
     kept = []
     for row in rows:
-        others = sorted((other for other in rows if other != row), key=lambda o: float((points[row] - points[o]).norm()))
+        distance = (points - points[row]).norm(dim=1).tolist()
+        others = sorted((other for other in rows if other != row), key=distance.__getitem__)
         votes = Counter(predicted[other] for other in others[: rule.neighbors - 1])
         winner = min(votes, key=lambda name: (-votes[name], name))
         share = votes[winner] / votes.total()
@@ -184,9 +185,7 @@ def clustered(seed: int) -> View:
 def plain(found: PseudoLabels) -> dict[int, tuple[int, float]]:
     return {
         row: (target, weight)
-        for row, target, weight in zip(
-            found.rows.tolist(), found.targets.tolist(), found.weights.tolist(), strict=True
-        )
+        for row, target, weight in zip(found.rows.tolist(), found.targets.tolist(), found.weights.tolist(), strict=True)
     }
 
 

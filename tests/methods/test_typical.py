@@ -36,7 +36,7 @@ def naive(view: View, n: int) -> list[int]:
             nearest = distances[:20]
             if rows[place] not in known:
                 scored.append((sum(nearest) / max(1, len(nearest)), rows[place]))
-        order = (covered, len(members) < 5, -len(members), region)
+        order = (len(members) < 5, covered, -len(members), region)
         ranked.append((order, [row for _, row in sorted(scored)]))
     queues = [queue for _, queue in sorted(ranked)]
     chosen: list[int] = []
@@ -79,7 +79,12 @@ def test_large_groups_come_first_and_small_ones_last() -> None:
 
 def test_a_group_with_a_label_comes_after_groups_without() -> None:
     found = Typical(embeddings)(three_groups(labelled=(2,)), 2).tolist()
-    assert found[0] in range(8, 14) and found[1] in range(14, 17)
+    assert found[0] in range(8, 14) and found[1] in range(8)
+
+
+def test_a_small_group_comes_after_all_others_label_or_not() -> None:
+    found = Typical(embeddings)(three_groups(labelled=(2, 9)), 1).tolist()
+    assert found[0] in range(8)  # the larger one of two groups with a label
 
 
 def test_equal_texts_are_asked_about_once_each() -> None:

@@ -14,18 +14,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from actune.core.classifier import Readout
 from actune.core.objective import Objective
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
+from actune.core.view import View
+from actune.methods.queries import Top
+from actune.methods.uncertainty import entropy
 from actune.models import training as training_module
-from actune.models.training import endless, linear_schedule, make_optimizer, plan_batches, train
-from tests.models.tiny import Plain, training_of
+from actune.models.training import (
+    endless,
+    epochs_of,
+    learning_rates,
+    linear_schedule,
+    make_optimizer,
+    plan_batches,
+    ramp,
+    train,
+)
+from tests.models.tiny import Plain, spied, training_of
 
 ROWS, CLASSES = 40, 3
 POINTS = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(7))
 RECIPE = Training(learning_rate=0.05, epochs=3, steps=9, dev_every=4, dev_at_epoch_end=False, pseudo_batch=5)
 ALWAYS = Objective(threshold=0.0)
+TRUSTED = np.arange(20, 32)
 
 
 class Trained:
@@ -273,3 +287,103 @@ def test_frozen_weights_stay() -> None:
         lambda: 0.5,
     )
     assert torch.equal(frozen.weight, before)
+
+
+# how many steps, and how large
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        pytest.param(100, 15, id="13 steps an epoch"),
+        pytest.param(1000, 15, id="125 steps an epoch: 1,875 in all"),
+        pytest.param(1072, 14, id="134 steps an epoch: 15 would be 2,010"),
+        pytest.param(5000, 3, id="625 steps an epoch"),
+        pytest.param(100_000, 1, id="one epoch at least"),
+        pytest.param(1, 15, id="one label"),
+    ],
+)
+def test_epochs_fit_into_the_most_steps(labels: int, expected: int) -> None:
+    assert epochs_of(labels, Training()) == expected
+    planned = plan_batches(training_of(labels), ALWAYS, Training(), Streams(0))
+    assert len(planned) == expected * -(-labels // 8)
+
+
+def test_pseudo_labels_may_have_another_rate_and_a_constant_one() -> None:
+    recipe = Training(learning_rate=0.1, pseudo_rate=0.5)
+    factor = linear_schedule(50, 0.1)
+    alone, beside = learning_rates(50, recipe, trusting=False), learning_rates(50, recipe, trusting=True)
+    constant = learning_rates(50, replace(recipe, pseudo_constant=True), trusting=True)
+    for step in range(50):
+        assert alone(step) == pytest.approx(0.1 * factor(step))
+        assert beside(step) == pytest.approx(0.05 * factor(step))
+        assert constant(step) == pytest.approx(0.05)
+    assert learning_rates(50, replace(recipe, pseudo_constant=True), trusting=False)(49) == alone(49)
+
+
+@pytest.mark.parametrize("trusted", [0, 12])
+def test_the_rate_of_pseudo_labels_is_applied_where_there_are_some(trusted: int) -> None:
+    usual = Trained(training_of(20, trusted))
+    other = Trained(training_of(20, trusted), recipe=replace(RECIPE, pseudo_rate=0.5))
+    assert torch.equal(usual.weights, other.weights) is (trusted == 0)
+
+
+# what a step is given
+
+
+def test_trap_4_targets_and_weights_are_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = spied(monkeypatch)
+    Trained(training_of(20, 12))
+    assert len(batches) == 9
+    for batch in batches:
+        assert batch["labels"].shape == (8,) and batch["targets"].shape == batch["weights"].shape == (5,)
+
+
+def test_the_ramp_starts_at_nothing_and_ends_at_all_of_it() -> None:
+    assert [ramp(step, 5, 30, 1.0) for step in (0, 4, 5, 10, 30, 99)] == pytest.approx([0, 0, 0, 0.2, 1, 1])
+    assert ramp(3, begin=3, end=3, highest=2.0) == 2
+
+
+def test_a_ramp_scales_the_weights_of_the_pseudo_labels_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    training = training_of(20, 12)
+    training.trusted.weights[:] = np.linspace(0.5, 2, 12)
+    batches = spied(monkeypatch)
+    for objective in (replace(ALWAYS, ramp=True), ALWAYS):
+        Trained(training, objective, replace(RECIPE, steps=40))
+    rising, flat = batches[:40], batches[40:]
+    for step, (one, other) in enumerate(zip(rising, flat, strict=True)):
+        torch.testing.assert_close(one["weights"], ramp(step, 2, 12, 1.0) * other["weights"])
+        assert one["weights"].dtype == torch.float32
+        assert all(torch.equal(one[name], other[name]) for name in ("rows", "labels", "targets"))
+    assert not rising[0]["weights"].any() and rising[12]["weights"].all()
+
+
+def test_a_ramp_lets_the_first_steps_learn_from_labels_alone() -> None:
+    rising, ignoring = (
+        Trained(
+            TrainingSet(np.arange(20), np.arange(20) % CLASSES, PseudoLabels(TRUSTED, TRUSTED % CLASSES, weights)),
+            replace(ALWAYS, ramp=rises),
+            replace(RECIPE, steps=40),
+        )
+        for rises, weights in ((True, np.ones(12, np.float32)), (False, np.zeros(12, np.float32)))
+    )
+    same = [torch.equal(*pair) for pair in zip(rising.steps, ignoring.steps, strict=True)]
+    assert same.index(False) == 3 and not any(same[3:])  # a twentieth of the steps, and the one where it begins
+
+
+# what asks
+
+
+def test_trap_15_the_best_checkpoint_is_the_one_that_asks() -> None:
+    """The questions are those of the network as it stood at its best look at dev, not as it stood at the end."""
+
+    def asked(weights: torch.Tensor) -> list[int]:
+        network = nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.5), nn.Linear(8, CLASSES)).eval()
+        nn.utils.vector_to_parameters(weights, network.parameters())
+        with torch.no_grad():
+            log_proba = network(POINTS).log_softmax(1)
+        return Top(entropy)(View(Readout(log_proba, POINTS), range(20, ROWS), range(20), labels=[0] * 20), 5).tolist()
+
+    fit = Trained(training_of(20), accuracies=[0.9, 0.2, 0.3])
+    assert fit.looks == [4, 8, 9]
+    assert asked(fit.weights) == asked(fit.steps[3]) != asked(fit.steps[8])

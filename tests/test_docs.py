@@ -1,0 +1,97 @@
+"""What the documentation promises: its tables are what commands print, and what it names exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from actune.cli.app import app
+from actune.core.settings import SYMBOLS, Settings, Training
+from actune.methods.recipes import RECIPES
+from actune.models.learners import LEARNERS
+from actune.session.first import FIRST
+from actune.session.request import PRESETS
+from actune.weak.label_models import LABEL_MODELS
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    *map(ROOT.joinpath, ("README.md", "CHANGELOG.md", "benchmarks/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+METHODS = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
+TABLE = re.compile(r"<!-- methods: actune methods --markdown -->\n(.*?)\n<!-- /methods -->", re.DOTALL)
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+def test_the_table_of_methods_is_what_the_command_prints():
+    (found,) = TABLE.findall(METHODS)
+    assert found == CliRunner().invoke(app, ["methods", "--markdown"]).stdout.strip()
+
+
+def test_every_method_has_its_paragraph():
+    told = re.findall(r"\*\*`([\w-]+)`\*\*", TABLE.sub("", METHODS))
+    assert sorted(told) == sorted(RECIPES)
+
+
+def test_every_setting_is_in_a_table_and_every_name_there_is_one():
+    known = {field.name for field in (*fields(Settings), *fields(Training))}
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", METHODS[METHODS.index("## Settings") :], re.MULTILINE)
+    told = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert known <= set(told) <= known | set(LEARNERS)
+    assert len(told) == len(set(told))
+
+
+def test_symbols_and_other_words_of_the_command_line_are_told():
+    for word in SYMBOLS:
+        assert re.search(rf"\| [^|]*\b{word}\b[^|]* \|", METHODS), word
+    for word in (*FIRST, *PRESETS):
+        assert re.search(rf"\b{word}\b", METHODS), word
+    for word in LABEL_MODELS:
+        assert f"`{word}`" in (ROOT / "docs/weak.md").read_text(encoding="utf-8")
+
+
+def test_benchmark_tables_are_what_the_script_prints():
+    page = (ROOT / "docs/benchmark.md").read_text(encoding="utf-8")
+    found = re.findall(r"<!-- table: (.*?) -->\n(.*?)<!-- /table -->", page, re.DOTALL)
+    assert len(found) >= 4
+    for words, table in found:
+        script = [sys.executable, "benchmarks/table.py", "benchmarks/results/trec_mpnet_gpu.csv", *words.split()]
+        printed = subprocess.run(script, cwd=ROOT, capture_output=True, check=True).stdout.decode()
+        assert table == printed
+
+
+@pages
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+@pages
+def test_files_and_what_is_named_in_them_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for path, names in re.findall(r"`((?:\w+/)+\w+\.py)`((?:(?::|,) `\w+`)*)", text):
+        file = next((base / path for base in (ROOT, ROOT / "actune") if (base / path).is_file()), None)
+        assert file is not None, path
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"^\s*(?:def|class) {name}\b", file.read_text(encoding="utf-8"), re.MULTILINE), name
+
+
+@pages
+def test_commands_and_options_exist(page):
+    text = page.read_text(encoding="utf-8")
+    spans = re.findall(r"```\n(.*?)```", text, re.DOTALL) + re.findall(r"`([^`\n]+)`", text)
+    lines = [line.strip() for span in spans for line in span.splitlines() if "python benchmarks/" not in line]
+    group = typer.main.get_command(app)
+    used = {found[1] for line in lines if (found := re.match(r"actune ([a-z][a-z-]*)", line))}
+    assert used <= set(group.commands)
+    known = {option for command in group.commands.values() for part in command.params for option in part.opts}
+    named = {option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
+    assert named <= known | {"--help", "--version"}

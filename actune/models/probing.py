@@ -22,6 +22,7 @@ from actune.models.cache import Embedded, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
+from actune.models.sources import encoder_digest
 from actune.models.steps import Tensors
 from actune.models.tokens import tokenize
 from actune.models.training import Rows, accuracy_on, train
@@ -164,6 +165,6 @@ class Probed:
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         save_file({name: value.cpu() for name, value in self.network.state_dict().items()}, folder / "head.safetensors")
-        facts = {"kind": "actune probe", "classes": list(classes)}
+        facts = {"kind": "actune probe", "classes": list(classes), "encoder": encoder_digest(self.learner.folder)}
         (folder / "probe.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
         (folder / "README.md").write_text(card, encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -73,6 +73,15 @@ def fetch(source: Source) -> Path:
         ) from error
     known = KNOWN.get(source.name)
     return _checked(Path(folder), known.sha256 if known else None)
+
+
+def encoder_digest(folder: Path) -> str:
+    """What tells an encoder's weights from any other's."""
+    digest = sha256()
+    for weights in sorted(folder.glob("*.safetensors")):
+        with weights.open("rb") as file:
+            digest.update(file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def _find_known(name: str) -> Source:

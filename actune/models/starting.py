@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.errors import ModelError
+from actune.models.sources import encoder_digest
 
 if TYPE_CHECKING:
     from torch import nn
@@ -31,6 +32,8 @@ def kind_of(folder: Path) -> str:
 def check_start(folder: Path, classes: Sequence[str]) -> None:
     """One sentence for a classifier that knows other classes than the run."""
     known = classes_of(model_in(folder))
+    if len(set(known)) < len(known):
+        raise ModelError(f"the classifier in {str(folder)!r} gives two of its classes one name: rename them")
     if sorted(known) != sorted(classes):
         raise ModelError(
             f"the classifier in {str(folder)!r} knows {', '.join(known)}, and the data has {', '.join(classes)}: "
@@ -42,11 +45,23 @@ def load_start(learner: Learner, folder: Path, classes: Sequence[str]) -> Classi
     """The classifier with its outputs in the order of `classes`."""
     from actune.models.finetuning import last_linear
 
-    classifier: Any = learner.load(folder)
     known = classes_of(folder)
+    classifier: Any = learner.load(folder)
     last = classifier.network.out if kind_of(folder) == "probe" else last_linear(classifier.network)
     reorder(last, [known.index(name) for name in classes])
     return classifier  # type: ignore[no-any-return]
+
+
+def check_encoder(folder: Path, encoder: Path) -> None:
+    """A head on embeddings means nothing on those of another encoder; a fine-tuned classifier brings its own."""
+    if kind_of(model_in(folder)) != "probe":
+        return
+    facts = json.loads((model_in(folder) / "probe.json").read_text(encoding="utf-8"))
+    if facts.get("encoder") != encoder_digest(encoder):
+        raise ModelError(
+            f"the probe in {str(folder)!r} stands on another encoder than this run: "
+            "give --model (and --adapt) as it was made with"
+        )
 
 
 def reorder(last: nn.Module, order: Sequence[int]) -> None:

@@ -90,11 +90,11 @@ class Machine:
 
     @cached_property
     def learner(self) -> Learner:
-        return self._make_learner(self.learner_name)
+        return self._make_learner(self.learner_name, self.folder)
 
-    def _make_learner(self, name: str) -> Learner:
+    def _make_learner(self, name: str, folder: Path) -> Learner:
         classes = len(self.config.resolved.classes)
-        return make_learner(name, self.folder, classes, self.config.settings.max_tokens, self.recipe, self.device)
+        return make_learner(name, folder, classes, self.config.settings.max_tokens, self.recipe, self.device)
 
     @cached_property
     def inputs(self) -> Any:
@@ -199,9 +199,10 @@ class Machine:
         streams = Streams(self.config.request.seed)
         return query(View(ModelOutputs(self, None, streams), rows, streams=streams), count).tolist()
 
-    def predict(self, learner: str, folder: Path, texts: Sequence[str]) -> list[Prediction]:
-        """What the model in `folder` says about new texts."""
-        maker = self.learner if learner == self.learner_name else self._make_learner(learner)
+    def predict(self, folder: Path, texts: Sequence[str]) -> list[Prediction]:
+        """What the model in `folder` says about new texts; a fine-tuned one brings its own tokenizer."""
+        kind = kind_of(folder)
+        maker = self._make_learner(kind, folder if kind == "finetune" else self.folder)
         inputs = maker.prepare(texts, self.session.progress)
         readout = checked(maker.load(folder).read(inputs, self.session.progress))
         names = self.config.resolved.classes

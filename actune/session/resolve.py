@@ -15,6 +15,7 @@ from actune.core.task import Task
 from actune.methods.recipes import build, find
 from actune.models.learners import recipe_for
 from actune.models.sources import fetch, find_model
+from actune.models.starting import check_encoder
 from actune.session.config import Config, Request, Resolved
 from actune.session.opening import WeakLabels
 
@@ -52,6 +53,8 @@ def resolve_request(
         covered = len(weak.of_row)
         notes.append(f"{covered:,} of {len(task.pool):,} texts have weak labels, by {request.label_model}")
     folder = encoder_folder(request, task, settings, device, progress, notes)
+    if request.start_from:
+        check_encoder(Path(request.start_from), folder)
     learner, final = request.learner, False
     if learner == "auto":
         trial = training_of("finetune", training_changes)

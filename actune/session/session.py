@@ -225,27 +225,27 @@ class Session:
     def predict(self, texts: Sequence[str]) -> list[Prediction]:
         """A class name and a probability for each class, by the newest model."""
         newest = self._newest_model()
-        return self.machine.predict(*newest, texts) if texts else []
+        return self.machine.predict(newest, texts) if texts else []
 
     def save(self, folder: str | Path) -> Path:
         """Copies the newest model to a folder of its own."""
         import shutil
 
-        _, source = self._newest_model()
+        source = self._newest_model()
         target = Path(folder)
         if target.exists():
             raise DataError(f"{str(target)!r} exists already: choose another folder")
         shutil.copytree(source, target)
         return target
 
-    def _newest_model(self) -> tuple[str, Path]:
-        """The learner and the folder of the newest model."""
+    def _newest_model(self) -> Path:
+        """The folder of the newest model."""
         if self.final and (folder := self.store.model("model")):
-            return "finetune", folder
+            return folder
         folder = self.store.model(self._rounds_model)
         if folder is None:
             raise DataError(f"{str(self.store.folder)!r} has no model yet: advance it first")
-        return self.config.resolved.learner, folder
+        return folder
 
     @property
     def _rounds_model(self) -> str:

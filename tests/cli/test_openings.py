@@ -14,7 +14,7 @@ import actune
 from actune.core.task import Task
 from actune.models.learners import PROBE
 from actune.session.opening import load_weak_labels
-from tests.cli.conftest import CLASSES, Fails, answer, done, read, write
+from tests.cli.conftest import CLASSES, Fails, answer, call, done, read, write
 
 FAST = ["--learner", "probe", "--set", "steps=60", "--set", "epochs=5", "--set", "most_steps=600"]
 PLAN = [*FAST, "--batch", 20, "--rounds", 2, "--json", "--quiet"]
@@ -87,7 +87,7 @@ def test_weak_labels_stay_until_a_person_overrules_them(questions: Task, tmp_pat
     assert len(asked) == 10
     known = session.weak_of_row(1)
     taught = {session.pool.row_of[id]: 5 for id in asked[:6]}
-    session.tell({id: session.pool.classes[5] for id in asked[:6]})
+    session.tell(dict.fromkeys(asked[:6], session.pool.classes[5]))
     session.tell([actune.Answer(asked[6], None)])
     skipped = session.pool.row_of[asked[6]]
     training = session.machine.training_set(session.labels(), {}, round=1)
@@ -139,6 +139,10 @@ def test_a_classifier_of_ones_own_is_entry_0(files: Path, questions: Task, tmp_p
     (turned / "probe.json").write_text(json.dumps({**facts, "classes": facts["classes"][::-1]}))
     other = done(*words, "--method", "entropy", "--start-from", turned, "--out", tmp_path / "third").facts
     assert other["asked"] == again["asked"] and other["accuracy"] == again["accuracy"]
+    # and the embeddings that it stands on do
+    (turned / "probe.json").write_text(json.dumps({**facts, "encoder": "another"}))
+    said = call(*words, "--start-from", turned, "--out", tmp_path / "fourth")
+    assert said.code == 2 and "stands on another encoder" in said.err and not (tmp_path / "fourth").exists()
 
 
 def test_a_fine_tuned_classifier_of_ones_own(questions: Task, tmp_path: Path) -> None:
@@ -163,13 +167,23 @@ def test_a_fine_tuned_classifier_of_ones_own(questions: Task, tmp_path: Path) ->
     actune.run(second, actune.Oracle(questions.pool))
     assert [facts["labels"] for facts in second.rounds()] == [0, 8]
     assert second.rounds()[0]["accuracy"] == accuracy
+    # a person's project on a probe: until its first own round, the user's classifier predicts
+    pool = actune.pool_of(questions.pool.texts, classes=questions.pool.classes)
+    project = actune.create(
+        tmp_path / "project", pool, learner="probe", start_from=str(tmp_path / "first"), changes={"max_tokens": 16}
+    )
+    project.advance()
+    texts = list(questions.pool.texts[:5])
+    assert [p.label for p in project.predict(texts)] == [p.label for p in session.predict(texts)]
 
 
 def test_openings_that_cannot_work(files: Path, fails: Fails, tmp_path: Path) -> None:
     out = ["--out", tmp_path / "run", *PLAN]
     data = files / "labelled.csv"
     assert "--keep-weak keeps weak labels and there are none" in fails("run", "trec", "--keep-weak", *out)
-    assert "unknown label model 'emm': did you mean 'em'" in fails("run", "trec", "--weak", "--label-model", "emm", *out)
+    assert "unknown label model 'emm': did you mean 'em'" in fails(
+        "run", "trec", "--weak", "--label-model", "emm", *out
+    )
     assert "choose one" in fails("run", "trec", "--weak", "--start-from", tmp_path, *out)
     assert "--first chooses texts before there is a model" in fails("run", "trec", "--weak", "--first", "alps", *out)
     assert "unknown --first choice 'best'" in fails("run", "trec", "--first", "best", *out)

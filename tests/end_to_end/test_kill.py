@@ -15,11 +15,21 @@ import pytest
 import actune
 
 PLAN = ["--learner", "probe", "--initial", "30", "--batch", "20", "--rounds", "6", "--seed", "3"]
-KILLS = {"actune": 6, "random": 2, "ust": 2, "badge": 2, "actune --weak": 2}
+KILLS = {"actune": 4, "random": 1, "ust": 1, "badge": 1, "actune --weak": 1}
 
 
 def command(method: str, folder: Path) -> list[str]:
-    words = ["--method", *method.split(), *PLAN, "--set", "steps=150", "--set", "teacher_samples=5"]
+    words = [
+        "--method",
+        *method.split(),
+        *PLAN,
+        "--set",
+        "steps=150",
+        "--set",
+        "teacher_samples=5",
+        "--set",
+        "most_steps=600",
+    ]
     return [sys.executable, "-m", "actune", "run", "trec", *words, "--out", str(folder), "--json"]
 
 
@@ -57,15 +67,17 @@ def test_a_killed_run_ends_like_an_unbroken_one(tmp_path, method):
     while len(rounds_at_kill) < KILLS[method]:
         folder = broken[-1]
         process = subprocess.Popen(command(method, folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(moments.uniform(0.3, 0.8) * usual)
+        time.sleep(moments.uniform(0.4, 0.9) * usual)
         acknowledged = answers_of(folder)
         process.send_signal(signal.SIGKILL)
-        if process.wait() == -signal.SIGKILL:
-            assert answers_of(folder)[: len(acknowledged)] == acknowledged
-            rounds_at_kill.append(actune.open_session(folder).fitted if (folder / "run.toml").exists() else -1)
-        else:  # it came to its end between two kills: break another one
+        killed = process.wait() == -signal.SIGKILL
+        assert answers_of(folder)[: len(acknowledged)] == acknowledged
+        session = actune.open_session(folder) if (folder / "run.toml").exists() else None
+        if killed:
+            rounds_at_kill.append(session.fitted if session else -1)
+        if session and session.done:  # break another one
             broken.append(tmp_path / f"broken-{len(broken)}")
-    assert KILLS[method] < 6 or len(set(rounds_at_kill)) > 1, "every kill met the same round"
+    assert KILLS[method] < 4 or len(set(rounds_at_kill)) > 1, "every kill met the same round"
     for folder in broken:
         if folder.exists():
             assert facts(method, folder) == whole, f"{folder.name}, killed in rounds {rounds_at_kill}"

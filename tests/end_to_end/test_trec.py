@@ -10,8 +10,8 @@ import actune
 from actune.annotators.oracle import Oracle
 from actune.session.runner import result, run
 
-METHODS = """random entropy margin cal badge hast actune actune-cal actune-query actune-cal-query
-actune-no-regions actune-no-memory actune-no-weights""".split()
+METHODS = ["random", "entropy", "cal", "badge", "hast", "actune", "actune-cal"]
+METHODS += ["actune-query", "actune-cal-query", "actune-no-regions", "actune-no-memory", "actune-no-weights"]
 PLAN = {"learner": "probe", "initial": 50, "batch": 50, "rounds": 6, "seed": 0, "simulated": True}
 
 

@@ -17,6 +17,10 @@ STAGES = {
     "embed": "embedding texts",
     "train": "training steps",
     "read": "reading texts",
+    "sample": "dropout passes",
+    "perturb": "perturbing texts",
+    "adapt": "adapting steps",
+    "surprisal": "surprisal of texts",
 }
 
 

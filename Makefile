@@ -15,7 +15,7 @@ demo: setup
 	$(BIN)/actune report runs/demo/actune runs/demo/random --to runs/demo/report.html
 
 test: setup check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 setup: .venv/installed
 

@@ -61,6 +61,7 @@ class Training:
     pseudo_rate: float = 1.0  # factor of the learning rate with pseudo-labels
     pseudo_constant: bool = False  # with pseudo-labels: that rate throughout, no warm-up and no decay
     freeze_word_embeddings: bool = False
+    train_layers: int = 0  # only the last ones, on cached outputs of those below; 0 trains all
 
 
 SYMBOLS = {

@@ -32,10 +32,10 @@ def _digest(file: Path, changed: int, size: int) -> bytes:
         return file_digest(stream, "sha256").digest()
 
 
-def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callable[[], Embedded]) -> Embedded:
-    """`compute()`, or what an earlier call with the same model, texts and way of reading has kept.
+def name_of(model: Path, texts: Sequence[str], how: str) -> str:
+    """A name for what a model says about texts when it is read in this way.
 
-    The thread count is part of the name because it decides the last bits, and a resumed run must equal an unbroken one.
+    The thread count is part of it because it decides the last bits, and a resumed run must equal an unbroken one.
     """
     digest = sha256(f"{how} {torch.__version__} {torch.get_num_threads()}".encode())
     for file in sorted(file for suffix in DECIDING for file in model.glob(f"*.{suffix}")):
@@ -43,8 +43,13 @@ def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callabl
         digest.update(_digest(file, state.st_mtime_ns, state.st_size))
     for text in texts:
         digest.update(len(text).to_bytes(8, "big") + text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:32]
+
+
+def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callable[[], Embedded]) -> Embedded:
+    """`compute()`, or what an earlier call with the same model, texts and way of reading has kept."""
     folder = cache_folder() / "embeddings"
-    file = folder / f"{digest.hexdigest()[:32]}.npz"
+    file = folder / f"{name_of(model, texts, how)}.npz"
     # a cache that cannot be read or written costs time, never the run
     with suppress(OSError, ValueError, EOFError, KeyError, BadZipFile), np.load(file, allow_pickle=False) as kept:
         return kept["vectors"], int(kept["cut"])

@@ -56,15 +56,19 @@ class FineTuning:
         progress: Progress = silent,
         start: FineTuned | None = None,
     ) -> FineTuned:
-        network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
+        classifier = self._fresh(streams)
         if start is not None:
-            network.load_state_dict(start.network.state_dict())
-        if self.recipe.freeze_word_embeddings:
-            network.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
-        classifier = FineTuned(network, self.tokenizer, self.device)
+            classifier.network.load_state_dict(start.network.state_dict())
         look = accuracy_on(dev, classifier.read)
         train(_Fitting(classifier, inputs), training, objective, self.recipe, streams, look, progress)
         return classifier
+
+    def _fresh(self, streams: Streams) -> FineTuned:
+        """The encoder as it was pretrained, under a head of this round."""
+        network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
+        if self.recipe.freeze_word_embeddings:
+            network.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
+        return FineTuned(network, self.tokenizer, self.device)
 
     def load(self, folder: Path) -> FineTuned:
         return FineTuned(load_classifier(folder, None, self.device).eval(), self.tokenizer, self.device)

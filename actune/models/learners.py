@@ -51,6 +51,10 @@ def make_learner(
         from actune.models.probing import Probing
 
         return Probing(folder, classes, max_tokens, recipe, device)
+    if recipe.train_layers:
+        from actune.models.layers import UpperLayers
+
+        return UpperLayers(folder, classes, max_tokens, recipe, device)
     from actune.models.finetuning import FineTuning
 
     return FineTuning(folder, classes, max_tokens, recipe, device)

@@ -1,0 +1,186 @@
+"""Fine-tuning of the upper layers alone: what the frozen lower ones say about a text is computed once and kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from actune.core.progress import Progress, silent
+from actune.core.streams import Streams
+from actune.errors import MissingSignal, ModelError
+from actune.models import precision
+from actune.models.cache import cache_folder, name_of
+from actune.models.encoders import load_classifier, load_encoder
+from actune.models.finetuning import FineTuned, FineTuning
+from actune.models.reader import BUDGET
+from actune.models.tokens import Tokens
+
+Rows = npt.NDArray[np.int64]
+States = npt.NDArray[np.float16]  # (tokens, width)
+ABOVE = ("pooler", "final_norm")  # of an encoder, beside its upper layers
+
+
+@dataclass(frozen=True)
+class Hidden(Tokens):
+    """Tokens with what the lower layers say about each, end to end like the tokens themselves."""
+
+    states: States
+
+    def only(self, rows: Rows) -> Hidden:
+        tokens = super().only(rows)
+        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._states(rows))
+
+    def batch(
+        self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
+    ) -> dict[str, torch.Tensor]:
+        mask = super().batch(rows, None, round_to)["attention_mask"]
+        states = np.zeros((*mask.shape, self.states.shape[1]), np.float16)
+        states[mask.numpy() > 0] = self._states(rows)
+        given = torch.from_numpy(states).to(device, non_blocking=True).float()
+        return {"inputs_embeds": given, "attention_mask": mask.to(device, non_blocking=True)}
+
+    def _states(self, rows: Sequence[int] | Rows) -> States:
+        pieces = [self.states[self.offsets[row] : self.offsets[row + 1]] for row in rows]
+        return np.concatenate([self.states[:0], *pieces])
+
+
+class UpperLayers(FineTuning):
+    """Trains the last `recipe.train_layers` layers and the head; everything below is read from a file."""
+
+    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Hidden:
+        tokens = super().prepare(texts, progress)
+        name = name_of(self.folder, texts, f"below {self.recipe.train_layers} {self.limit} {self.device.type}")
+        file = cache_folder() / "layers" / f"{name}.npy"
+        states = _kept(file, lambda: self._lower(tokens, progress))
+        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, states)
+
+    def load(self, folder: Path) -> Upper:
+        return Upper(self._upper(load_classifier(folder, None, self.device)).eval(), self)
+
+    def _fresh(self, streams: Streams) -> Upper:
+        network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
+        return Upper(self._upper(network), self)
+
+    def _upper(self, network: nn.Module) -> nn.Module:
+        return upper(network, self.recipe.train_layers)
+
+    def _lower(self, tokens: Tokens, progress: Progress) -> States:
+        """What reaches the first trained layer, for every token of every text."""
+        network = load_encoder(self.folder, self.device)
+        first = layers_of(network, self.recipe.train_layers)[0][-self.recipe.train_layers]
+        width: Any = network.config.hidden_size  # type: ignore[union-attr]
+        states: States = np.empty((len(tokens.flat), width), np.float16)
+        done = 0
+        with torch.inference_mode(), precision.for_reading(self.device):
+            for rows in tokens.batches(BUDGET.get(self.device.type, 4096)):
+                batch = tokens.batch(rows, self.device)
+                found = _reaching(first, network, batch).half().cpu().numpy()
+                real = batch["attention_mask"].cpu().numpy() > 0
+                places = np.concatenate([np.arange(tokens.offsets[row], tokens.offsets[row + 1]) for row in rows])
+                states[places] = found[real]
+                done += len(rows)
+                progress("lower layers", done, len(tokens))
+        return states
+
+
+class Upper(FineTuned):
+    """The trained upper layers; saved, they stand on the pretrained lower ones again."""
+
+    def __init__(self, network: nn.Module, learner: UpperLayers) -> None:
+        super().__init__(network, learner.tokenizer, learner.device)
+        self.learner = learner
+
+    def perturbed(self, inputs: Tokens, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
+        raise MissingSignal("with --train-layers there are no word embeddings to perturb: train all layers")
+
+    def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
+        whole = load_classifier(self.learner.folder, self.learner.classes, torch.device("cpu"))
+        count = self.learner.recipe.train_layers
+        below = len(layers_of(whole, count)[0]) - count
+        prefix = f"{layers_of(whole, count)[1]}."
+        trained = self.network.state_dict()
+        for name, value in whole.state_dict().items():
+            own = name
+            if name.startswith(prefix):
+                number, _, rest = name.removeprefix(prefix).partition(".")
+                own = f"{prefix}{int(number) - below}.{rest}"
+            if own in trained:
+                value.copy_(trained[own])
+        FineTuned(whole, self.tokenizer, self.device).save(folder, classes, card)
+
+
+class Given(nn.Module):
+    """Stands in for embeddings and lower layers: it hands on what it is given."""
+
+    def forward(self, *given: Any, **named: Any) -> torch.Tensor:
+        found = [value for value in (*given, *named.values()) if isinstance(value, torch.Tensor) and value.ndim == 3]
+        return found[0]
+
+
+def upper(network: nn.Module, count: int) -> nn.Module:
+    """The network from its last `count` layers on. What these share with the lower ones stays as it is."""
+    body: Any = network.base_model
+    layers, name = layers_of(network, count)
+    parent = network.get_submodule(name.rpartition(".")[0])
+    setattr(parent, name.rpartition(".")[2], nn.ModuleList(layers[-count:]))
+    body.embeddings = Given()
+    if hasattr(body, "embeddings_project"):
+        body.embeddings_project = nn.Identity()
+    prefix = f"{network.base_model_prefix}."
+    for each, parameter in network.named_parameters():
+        inside = each.startswith(f"{name}.") or not each.startswith(prefix)
+        parameter.requires_grad_(inside or any(word in each.split(".") for word in ABOVE))
+    return network
+
+
+def layers_of(network: nn.Module, count: int) -> tuple[nn.ModuleList, str]:
+    """The encoder's stack of layers and its name in the network."""
+    stacks = [(module, name) for name, module in network.named_modules() if isinstance(module, nn.ModuleList)]
+    layers, name = max(stacks, key=lambda found: len(found[0]), default=(nn.ModuleList(), ""))
+    if not hasattr(network.base_model, "embeddings") or len(layers) <= 1:
+        raise ModelError("this encoder's layers cannot be trained apart from each other: leave --train-layers out")
+    if count >= len(layers):
+        raise ModelError(f"this encoder has {len(layers)} layers: --train-layers takes fewer, or leave it out")
+    return layers, name
+
+
+class _Enough(Exception):
+    """What was looked for is found: the rest of the pass is of no use."""
+
+
+def _reaching(layer: nn.Module, network: nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    """The hidden states that a layer is given in a pass."""
+    seen: list[torch.Tensor] = []
+
+    def stop(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        seen.append(given[0] if given else named["hidden_states"])
+        raise _Enough
+
+    with layer.register_forward_pre_hook(stop, with_kwargs=True), suppress(_Enough):
+        network(**batch)
+    return seen[0]
+
+
+def _kept(file: Path, compute: Callable[[], States]) -> States:
+    """`compute()`, or what an earlier call has kept; from the disk page by page."""
+    with suppress(OSError, ValueError):
+        found: States = np.load(file, mmap_mode="r", allow_pickle=False)
+        return found
+    states = compute()
+    scratch = file.with_suffix(f".{os.getpid()}.tmp.npy")
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # they tell much about the texts
+        np.save(scratch, states)
+        scratch.replace(file)
+    with suppress(OSError):
+        scratch.unlink()  # of a full disk
+    return states

@@ -36,6 +36,10 @@ First = Annotated[
     typer.Option(help="What to ask before there is a model: random, representatives, typiclust, or alps."),
 ]
 Adapt = Annotated[int, typer.Option(metavar="STEPS", help="Trains the encoder on the texts themselves first.")]
+TrainLayers = Annotated[
+    int | None, typer.Option(metavar="N", help="Fine-tune the last N layers only, on kept outputs of those below.")
+]
+CacheLimit = Annotated[float | None, typer.Option(metavar="GB", help="What these outputs may take on the disk.")]
 Weak = Annotated[bool, typer.Option("--weak", help="Begin with a model of the votes that come with the data.")]
 VotesFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with these votes: a table, or rules.")]
 LabelModel = Annotated[str, typer.Option(help="How votes become labels: majority, em, or snorkel.")]
@@ -55,9 +59,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no prose.")]
 
 
-def changes_of(settings: Sequence[str] | None) -> dict[str, str]:
-    """`--set a=1 --set b=2` as a mapping."""
-    changes: dict[str, str] = {}
+def changes_of(settings: Sequence[str] | None, **named: object) -> dict[str, str]:
+    """`--set a=1 --set b=2` as a mapping, beside settings that have an option of their own."""
+    changes = {name: str(value) for name, value in named.items() if value is not None}
     for setting in settings or ():
         name, sign, value = setting.partition("=")
         if not sign or not name.strip():

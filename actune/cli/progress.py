@@ -18,6 +18,7 @@ STAGES = {
     "train": "training steps",
     "read": "reading texts",
     "sample": "dropout passes",
+    "lower layers": "lower layers",
     "perturb": "perturbing texts",
     "adapt": "adapting steps",
     "surprisal": "surprisal of texts",

@@ -37,6 +37,8 @@ def run(
     noise: Annotated[float, typer.Option(help="The share of answers that are wrong.")] = 0.0,
     first: given_as.First = None,
     adapt: given_as.Adapt = 0,
+    train_layers: given_as.TrainLayers = None,
+    cache_limit: given_as.CacheLimit = None,
     weak: given_as.Weak = False,
     votes: given_as.VotesFile = None,
     label_model: given_as.LabelModel = "em",
@@ -90,7 +92,7 @@ def run(
         "simulated": True,
         "noise": noise,
         **given_as.opening(first, adapt, weak, votes, label_model, keep_weak, start_from),
-        "changes": changes_of(settings),
+        "changes": changes_of(settings, train_layers=train_layers, cache_limit=cache_limit),
         "reading": reading,
     }
     _run(Output(json, quiet), task, out, words, round_seconds)

@@ -38,6 +38,8 @@ def start(
     device: given_as.Device = "auto",
     first: given_as.First = None,
     adapt: given_as.Adapt = 0,
+    train_layers: given_as.TrainLayers = None,
+    cache_limit: given_as.CacheLimit = None,
     weak: given_as.Weak = False,
     votes: given_as.VotesFile = None,
     label_model: given_as.LabelModel = "em",
@@ -72,7 +74,7 @@ def start(
         "initial": initial,
         "batch": batch,
         "seed": seed,
-        "changes": changes_of(settings),
+        "changes": changes_of(settings, train_layers=train_layers, cache_limit=cache_limit),
         "reading": reading,
         **given_as.opening(first, adapt, weak, votes, label_model, keep_weak, start_from),
     }

@@ -58,6 +58,12 @@ def token_limit(folder: Path, wanted: int) -> int:
     return min(wanted, int(positions) - offset)
 
 
+def layer_count(folder: Path) -> int:
+    """How many layers the encoder has, by its config; 0 where that does not say."""
+    config = _read_json(folder / "config.json")
+    return int(config.get("num_hidden_layers") or config.get("n_layers") or 0)
+
+
 def load_encoder(folder: Path, device: torch.device) -> nn.Module:
     """The encoder alone, frozen, for embeddings."""
     network, _ = _load(_quiet_transformers().AutoModel, folder)

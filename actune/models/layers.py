@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,15 +54,51 @@ class Hidden(Tokens):
         return np.concatenate([self.states[:0], *pieces])
 
 
+@dataclass(frozen=True)
+class Flowing(Tokens):
+    """Tokens whose lower layers run anew for every batch, where keeping their outputs would take too much room."""
+
+    lower: Callable[[dict[str, torch.Tensor]], torch.Tensor]
+
+    def only(self, rows: Rows) -> Flowing:
+        tokens = super().only(rows)
+        return Flowing(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.lower)
+
+    def batch(
+        self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
+    ) -> dict[str, torch.Tensor]:
+        batch = super().batch(rows, device, round_to)
+        return {"inputs_embeds": self.lower(batch), "attention_mask": batch["attention_mask"]}
+
+
 class UpperLayers(FineTuning):
     """Trains the last `recipe.train_layers` layers and the head; everything below is read from a file."""
 
-    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Hidden:
+    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Hidden | Flowing:
         tokens = super().prepare(texts, progress)
+        gigabytes = len(tokens.flat) * self.width * 2 / 1e9
+        if gigabytes > self.recipe.cache_limit:
+            limit = f"above cache_limit = {self.recipe.cache_limit:g}"
+            self.notes.append(
+                f"the lower layers' outputs would take {gigabytes:.1f} GB, {limit}: they are computed anew"
+            )
+            return Flowing(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._lower)
         name = name_of(self.folder, texts, f"below {self.recipe.train_layers} {self.limit} {self.device.type}")
         file = cache_folder() / "layers" / f"{name}.npy"
-        states = _kept(file, lambda: self._lower(tokens, progress))
+        if not file.exists():
+            self.notes.append(
+                f"the lower layers' outputs for {len(tokens):,} texts take {gigabytes:.2f} GB in the cache"
+            )
+        states = _kept(file, lambda: self._all_lower(tokens, progress))
         return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, states)
+
+    @cached_property
+    def encoder(self) -> nn.Module:
+        return load_encoder(self.folder, self.device)
+
+    @property
+    def width(self) -> int:
+        return int(self.encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
     def load(self, folder: Path) -> Upper:
         return Upper(self._upper(load_classifier(folder, None, self.device)).eval(), self)
@@ -73,22 +110,23 @@ class UpperLayers(FineTuning):
     def _upper(self, network: nn.Module) -> nn.Module:
         return upper(network, self.recipe.train_layers)
 
-    def _lower(self, tokens: Tokens, progress: Progress) -> States:
-        """What reaches the first trained layer, for every token of every text."""
-        network = load_encoder(self.folder, self.device)
-        first = layers_of(network, self.recipe.train_layers)[0][-self.recipe.train_layers]
-        width: Any = network.config.hidden_size  # type: ignore[union-attr]
-        states: States = np.empty((len(tokens.flat), width), np.float16)
+    def _lower(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """What reaches the first trained layer (texts, tokens, width)."""
+        here = {name: tensor.to(self.device) for name, tensor in batch.items()}
+        first = layers_of(self.encoder, self.recipe.train_layers)[0][-self.recipe.train_layers]
+        with torch.no_grad(), precision.for_reading(self.device):
+            return _reaching(first, self.encoder, here).half().float()  # as it would be kept
+
+    def _all_lower(self, tokens: Tokens, progress: Progress) -> States:
+        """The same for every token of every text, end to end."""
+        states: States = np.empty((len(tokens.flat), self.width), np.float16)
         done = 0
-        with torch.inference_mode(), precision.for_reading(self.device):
-            for rows in tokens.batches(BUDGET.get(self.device.type, 4096)):
-                batch = tokens.batch(rows, self.device)
-                found = _reaching(first, network, batch).half().cpu().numpy()
-                real = batch["attention_mask"].cpu().numpy() > 0
-                places = np.concatenate([np.arange(tokens.offsets[row], tokens.offsets[row + 1]) for row in rows])
-                states[places] = found[real]
-                done += len(rows)
-                progress("lower layers", done, len(tokens))
+        for rows in tokens.batches(BUDGET.get(self.device.type, 4096)):
+            batch = tokens.batch(rows)
+            places = np.concatenate([np.arange(tokens.offsets[row], tokens.offsets[row + 1]) for row in rows])
+            states[places] = self._lower(batch).cpu().numpy()[batch["attention_mask"].numpy() > 0]
+            done += len(rows)
+            progress("lower layers", done, len(tokens))
         return states
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from actune.errors import MissingSignal
 
 
-def check_signals(method: str, needs: Sequence[str], learner: str, folder: Path) -> None:
+def check_signals(method: str, needs: Sequence[str], learner: str, folder: Path, train_layers: int = 0) -> None:
     """One sentence for a signal that is not to be had, with what to use instead."""
+    if "word embeddings" in needs and train_layers:
+        raise MissingSignal(f"{method} perturbs word embeddings: leave --train-layers out, so that all layers run")
     if "word embeddings" in needs and learner == "probe":
         raise MissingSignal(
             f"{method} perturbs word embeddings and the learner 'probe' stands on frozen ones: use --learner finetune"
@@ -24,6 +26,17 @@ def check_signals(method: str, needs: Sequence[str], learner: str, folder: Path)
             f"{method} needs a masked language model and the encoder in {folder} has no head for it: "
             "add --adapt 200 to train one on the pool, or use badge"
         )
+
+
+def check_layers(folder: Path, count: int) -> None:
+    """One sentence for an encoder whose upper layers cannot be trained alone."""
+    import torch
+
+    from actune.models.encoders import outline
+    from actune.models.layers import layers_of
+
+    with torch.device("meta"):
+        layers_of(outline(folder), count)
 
 
 def has_dropout(folder: Path) -> bool:

@@ -32,6 +32,7 @@ from actune.session.state import Labels
 
 if TYPE_CHECKING:
     from actune.core.objective import Objective
+    from actune.core.settings import Training
     from actune.methods.queries import Query
     from actune.session.session import Session
 
@@ -90,11 +91,11 @@ class Machine:
 
     @cached_property
     def learner(self) -> Learner:
-        return self._make_learner(self.learner_name, self.folder)
+        return self._make_learner(self.learner_name, self.folder, self.recipe)
 
-    def _make_learner(self, name: str, folder: Path) -> Learner:
+    def _make_learner(self, name: str, folder: Path, recipe: Training) -> Learner:
         classes = len(self.config.resolved.classes)
-        return make_learner(name, folder, classes, self.config.settings.max_tokens, self.recipe, self.device)
+        return make_learner(name, folder, classes, self.config.settings.max_tokens, recipe, self.device)
 
     @cached_property
     def inputs(self) -> Any:
@@ -202,7 +203,9 @@ class Machine:
     def predict(self, folder: Path, texts: Sequence[str]) -> list[Prediction]:
         """What the model in `folder` says about new texts; a fine-tuned one brings its own tokenizer."""
         kind = kind_of(folder)
-        maker = self._make_learner(kind, folder if kind == "finetune" else self.folder)
+        maker = self._make_learner(
+            kind, folder if kind == "finetune" else self.folder, replace(self.recipe, train_layers=0)
+        )
         inputs = maker.prepare(texts, self.session.progress)
         readout = checked(maker.load(folder).read(inputs, self.session.progress))
         names = self.config.resolved.classes

@@ -34,7 +34,7 @@ def resolve_request(
 
     from actune.models import precision
     from actune.models.encoders import choose_device
-    from actune.models.signals import check_signals
+    from actune.models.signals import check_layers, check_signals
 
     device = choose_device(request.device)
     method_changes, training_changes = split_changes(request.changes)
@@ -58,10 +58,16 @@ def resolve_request(
     learner, final = request.learner, False
     if learner == "auto":
         trial = training_of("finetune", training_changes)
-        learner, note = _affordable(request, task, settings, trial, folder, device, round_seconds, progress, weak)
+        learner, layers, note = _affordable(
+            request, task, settings, trial, folder, device, round_seconds, progress, weak
+        )
         notes += [note] if note else []
+        training_changes = {"train_layers": layers, **training_changes} if layers else training_changes
         final = learner == "probe"
-    check_signals(request.method, find(request.method).needs, learner, folder)
+    training = training_of(learner, training_changes)
+    if training.train_layers and learner == "finetune":
+        check_layers(folder, training.train_layers)
+    check_signals(request.method, find(request.method).needs, learner, folder, training.train_layers)
     if task.dev is None:
         notes.append("there is no dev set: every fit keeps its last step")
     resolved = Resolved(
@@ -80,7 +86,6 @@ def resolve_request(
         model_found=find_model(request.model).found,
         notes=tuple(notes),
     )
-    training = training_of(learner, training_changes)
     return Config(request, resolved, settings, training, training_of("finetune", {}), versions())
 
 
@@ -120,15 +125,16 @@ def _affordable(
     round_seconds: float,
     progress: Progress,
     weak: WeakLabels | None,
-) -> tuple[str, str]:
-    """The learner that `auto` means here, and why."""
+) -> tuple[str, int, str]:
+    """The learner that `auto` means here, how many layers it trains (0: all), and why."""
+    from actune.models.encoders import layer_count
     from actune.models.finetuning import FineTuning
     from actune.models.learners import estimate_round
 
     if "word embeddings" in find(request.method).needs:
-        return "finetune", f"{request.method} works on word embeddings: the learner is finetune"
-    if device.type != "cpu":
-        return "finetune", ""
+        return "finetune", 0, f"{request.method} works on word embeddings: the learner is finetune"
+    if device.type != "cpu" or recipe.train_layers:
+        return "finetune", 0, ""
     learner = FineTuning(folder, len(task.pool.classes), settings.max_tokens, recipe, device)
     tokens = learner.prepare(task.pool.texts, progress)
 
@@ -142,8 +148,14 @@ def _affordable(
         estimate += seconds(labels, trusts=False)
     if weak is not None:
         estimate = max(estimate, seconds(len(weak.of_row), trusts=False))
-    chosen = "finetune" if estimate <= round_seconds else "probe"
-    return chosen, f"a round of fine-tuning on this CPU was estimated at {estimate:.0f} s: the learner is {chosen}"
+    said = f"a round of fine-tuning on this CPU was estimated at {estimate:.0f} s"
+    if estimate <= round_seconds:
+        return "finetune", 0, f"{said}: the learner is finetune"
+    layers = layer_count(folder)
+    upper = layers // 2
+    if upper and estimate * upper / layers <= round_seconds:  # both training and reading shrink with the layers
+        return "finetune", upper, f"{said}: the learner is finetune, of the upper {upper} of {layers} layers"
+    return "probe", 0, f"{said}: the learner is probe"
 
 
 def fingerprint(task: Task) -> str:

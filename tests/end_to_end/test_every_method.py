@@ -10,7 +10,7 @@ import pytest
 
 from actune.data.tasks import load_task
 from actune.methods.recipes import RECIPES
-from tests.cli.conftest import call, done, snapshot, write
+from tests.cli.conftest import call, done, read, snapshot, write
 
 PLAN = ["--initial", 30, "--batch", 20, "--rounds", 3, "--seed", 2]
 PROBE = ["--learner", "probe", *("--set", "steps=80"), *("--set", "epochs=5"), *("--set", "teacher_samples=5")]
@@ -111,3 +111,18 @@ def test_the_preset_of_the_authors_scripts_is_another_method(data: Path, tmp_pat
             for preset in ("paper", "released")
         ]
         assert found[0]["asked"] != found[1]["asked"]
+
+
+def test_upper_layers_alone_are_trained_saved_and_used(data: Path, tmp_path: Path) -> None:
+    words = ["run", data, "--method", "actune", "--learner", "finetune", "--train-layers", 2, "--initial", 30]
+    plan = ["--batch", 20, "--rounds", 2, "--set", "steps=4", "--set", "epochs=1", "--json", "--quiet"]
+    facts = done(*words, *plan, "--out", tmp_path / "run").facts
+    assert facts["labels"] == [30, 50] and facts["learner"] == "finetune"
+    rows = read(data / "test.csv")[:5]
+    texts = write(tmp_path / "texts.csv", ["id", "text"], [[row["id"], row["text"]] for row in rows])
+    done("predict", tmp_path / "run", texts, "--out", tmp_path / "said.csv", "--quiet")
+    assert len(read(tmp_path / "said.csv")) == 5
+    said = call(*words, *plan, "--train-layers", 6, "--out", tmp_path / "other")
+    assert said.code == 2 and "has 6 layers: --train-layers takes fewer" in said.err
+    said = call("run", data, "--method", "revival", *words[4:], *plan, "--out", tmp_path / "third")
+    assert said.code == 2 and "leave --train-layers out" in said.err

@@ -107,9 +107,9 @@ def encoder_folder(
     texts = task.pool.texts[:first]  # texts that are added later must not change the encoder
     adapted = adapt(folder, texts, request.adapt, settings.max_tokens, request.seed, device, progress)
     if notes is not None:
-        head = "its masked-language-model head was adapted too" if adapted.had_head else "it had no head for that"
+        head = "with its own" if adapted.had_head else "with a new, adapted"
         notes.append(
-            f"the encoder was adapted to the pool in {adapted.steps:,} steps ({head}): it fills in "
+            f"the encoder was adapted to the pool in {adapted.steps:,} steps {head} masked-language-model head: it fills in "
             f"{100 * adapted.accuracy:.1f} % of masked tokens in {adapted.held_out:,} held-out texts"
         )
     return adapted.folder

@@ -109,8 +109,8 @@ def encoder_folder(
     if notes is not None:
         head = "with its own" if adapted.had_head else "with a new, adapted"
         notes.append(
-            f"the encoder was adapted to the pool in {adapted.steps:,} steps {head} masked-language-model head: it fills in "
-            f"{100 * adapted.accuracy:.1f} % of masked tokens in {adapted.held_out:,} held-out texts"
+            f"the encoder was adapted to the pool in {adapted.steps:,} steps {head} masked-language-model head: "
+            f"it fills in {100 * adapted.accuracy:.1f} % of masked tokens in {adapted.held_out:,} held-out texts"
         )
     return adapted.folder
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from actune.models.tokens import Tokens
 
 LEARNERS = {
-    "auto": "finetune on a GPU; on a CPU all or half of its layers as --round-seconds allows, else probe and finetune once",
+    "auto": "finetune on a GPU; on a CPU all or half of its layers, by --round-seconds; else probe, then finetune once",
     "finetune": "trains the whole encoder afresh every round",
     "probe": "trains a small head on frozen embeddings",
 }

@@ -7,7 +7,6 @@ import numpy.typing as npt
 import scipy.sparse
 import torch
 from scipy.sparse.linalg import cg
-from scipy.special import entr
 
 from actune.core.neighbors import ENTRIES, nearest_others
 
@@ -52,9 +51,3 @@ def spread(graph: scipy.sparse.csr_array, sources: Floats, alpha: float) -> Floa
     scale = scipy.sparse.diags_array(np.where(degree > 0, degree, np.inf) ** -0.5)
     system = scipy.sparse.eye_array(len(degree)) - alpha * (scale @ graph @ scale)
     return np.column_stack([cg(system, column, rtol=TOLERANCE)[0] for column in sources.T])
-
-
-def certainty(distribution: Floats) -> Floats:  # (points,)
-    """1 - H / ln C: 1 where one class has it all, 0 where all have the same."""
-    sure: Floats = 1 - entr(distribution).sum(1) / np.log(distribution.shape[1])
-    return np.clip(sure, 0, 1)

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from hashlib import file_digest, sha256
 from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +23,7 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.errors import ModelError, SettingError, StorageError
 from actune.models import precision
-from actune.models.cache import DECIDING, cache_folder
+from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_masked_lm, load_tokenizer, pooling_mode, token_limit
 from actune.models.masking import IGNORED, Cloze, answers, hide, in_place, ordinary
 from actune.models.reader import read_tokens
@@ -165,18 +164,12 @@ def _copies(parameters: list[nn.Parameter]) -> list[torch.Tensor]:
 
 def _name(folder: Path, texts: Sequence[str], steps: int, limit: int, seed: int, device: torch.device) -> str:
     """The hash of all that decides the weights, down to the threads and the number format."""
-    digest = sha256(f"adapt {RECIPE} {BATCH} {steps} {limit} {seed} {pooling_mode(folder)}".encode())
-    digest.update(f"{torch.__version__} {torch.get_num_threads()} {device.type} {precision.name(device)}".encode())
-    for file in sorted(file for suffix in DECIDING for file in folder.glob(f"*.{suffix}")):
-        with file.open("rb") as stream:
-            digest.update(file_digest(stream, "sha256").digest())
-    for text in texts:
-        digest.update(len(text).to_bytes(8, "big") + text.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:32]
+    how = f"adapt {RECIPE} {BATCH} {steps} {limit} {seed} {pooling_mode(folder)} {device.type} {precision.name(device)}"
+    return name_of(folder, texts, how)
 
 
 def _find(target: Path) -> Adapted | None:
-    with suppress(OSError):
+    with suppress(OSError, ValueError, TypeError):  # a broken file is made again
         return Adapted(folder=target, **json.loads((target / FACTS).read_text(encoding="utf-8")))
     return None
 
@@ -202,6 +195,8 @@ def _keep(network: Any, source: Path, target: Path, facts: dict[str, Any]) -> Ad
             if (source / "1_Pooling").is_dir():
                 shutil.copytree(source / "1_Pooling", made / "1_Pooling")
             (made / FACTS).write_text(json.dumps(facts, indent=1), encoding="utf-8")
+            if target.exists() and not _find(target):
+                shutil.rmtree(target)  # broken since it was made
             made.rename(target)
     except (OSError, SafetensorError) as error:
         if not _find(target):  # made by another process meanwhile

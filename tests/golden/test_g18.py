@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from actune.core.graph import certainty, neighbor_graph, propagate, spread
+from actune.core.graph import neighbor_graph, propagate, spread
+from actune.methods.features import Propagation
+from actune.methods.trust import Pace, Propagated
 from actune.models.adversarial import direction
 from tests.golden.inputs import golden, tensor
+from tests.methods.synthetic import view_of
 
 POINTS = tensor([[1.0, 0.0], [0.9, 0.1], [0.6, 0.6], [0.1, 0.9], [0.0, 1.0]])
 ROWS, LABELS = np.array([0, 4]), np.array([0, 1])
@@ -31,8 +34,11 @@ def test_labels_spread(alpha: float, ending: str) -> None:
     close(propagate(graph, ROWS, LABELS, 2, alpha), f"G18.virtual_label_distribution{ending}")
 
 
-def test_certainty() -> None:
-    close(certainty(propagate(neighbor_graph(POINTS, 2), ROWS, LABELS, 2)), "G18.certainty_weight")
+def test_certainty_is_the_weight_of_a_virtual_label() -> None:
+    view = view_of(torch.full((5, 2), 0.5).double(), POINTS, ROWS.tolist(), labels=LABELS.tolist())
+    given, _ = Propagated(Propagation(neighbors=2))(view, None, Pace(0, 10))
+    assert given.rows.tolist() == [1, 2, 3]
+    np.testing.assert_allclose(given.weights, golden("G18.certainty_weight").numpy()[[1, 2, 3]], rtol=0, atol=1e-6)
 
 
 def test_the_adversarial_direction_of_a_linear_model() -> None:

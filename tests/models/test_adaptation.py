@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +248,13 @@ def test_what_was_made_is_found_again(tiny: Path, monkeypatch: pytest.MonkeyPatc
     assert adapt_tiny(tiny) == adapted
 
 
+def test_what_was_broken_is_made_again(tiny: Path) -> None:
+    made = adapt_tiny(tiny)
+    whole = weights_of(made.folder)
+    (made.folder / adaptation.FACTS).write_text("{")
+    assert adapt_tiny(tiny) == made and same(weights_of(made.folder), whole)
+
+
 def test_all_that_decides_is_in_the_name(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def name(**changes: Any) -> str:
         given = {"folder": tiny, "texts": TEXTS, "steps": 12, "limit": 16, "seed": 0, "device": CPU} | changes
@@ -281,7 +288,7 @@ def test_a_writer_that_dies_leaves_nothing(
 
 def test_another_process_may_be_first(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adapted = adapt_tiny(tiny)
-    answers = iter([None, adapted])
+    answers = chain([None], repeat(adapted))  # not there at first, and then it is
     monkeypatch.setattr(adaptation, "_find", lambda target: next(answers))
     assert adapt_tiny(tiny) == adapted
 

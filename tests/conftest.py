@@ -14,6 +14,14 @@ os.environ["ACTUNE_CACHE"] = str(Path(__file__).parents[1] / ".pytest_cache" / "
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 
+@pytest.fixture(scope="module")
+def in_float32():
+    """For exact comparisons, whatever the machine multiplies fastest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("actune.models.precision.native", lambda device: False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def trec():
     from actune.data.tasks import load_task

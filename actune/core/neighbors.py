@@ -12,12 +12,21 @@ def nearest_points(queries: torch.Tensor, references: torch.Tensor, k: int) -> t
     k = min(k, len(references))
     norms = references.square().sum(1)  # |q|^2 is the same for all references and left out
     size = max(1, ENTRIES // max(1, len(references)))
-    return torch.cat([_smallest(norms - 2 * block @ references.T, k) for block in torch.split(queries, size)])
+    found = (torch.addmm(norms, block, references.T, alpha=-2) for block in torch.split(queries, size))
+    return torch.cat([_smallest(distances, k) for distances in found])
 
 
 def _smallest(distances: torch.Tensor, k: int) -> torch.Tensor:
-    """Columns of the k smallest entries of each row; topk alone promises no order among equal ones."""
-    limit = distances.topk(k, largest=False).values[:, -1:]
+    """Columns of the k smallest entries of each row; topk promises no order among equal ones, which are rare."""
+    values, columns = distances.topk(min(k + 1, distances.shape[1]), largest=False)
+    columns = columns[:, :k]
+    tied = (values[:, 1:] == values[:, :-1]).any(1).nonzero().flatten()
+    columns[tied] = _first_smallest(distances[tied], values[tied, k - 1 : k], k)
+    return columns
+
+
+def _first_smallest(distances: torch.Tensor, limit: torch.Tensor, k: int) -> torch.Tensor:
+    """The same with equal entries in the order of their columns; the limit (rows, 1) is the k-th smallest entry."""
     below, equal = distances < limit, distances == limit
     room = k - below.sum(1, keepdim=True)
     chosen = below | (equal & (equal.cumsum(1) <= room))

@@ -78,9 +78,11 @@ def read_more(
 
 def repeats(texts: Sequence[str]) -> list[str]:
     """A note on texts that occur more than once: they stay rows, but the user should know."""
+    if len(set(texts)) == len(texts):
+        return []
     counts = [count for count in Counter(texts).values() if count > 1]
     words = "text occurs" if len(counts) == 1 else "texts occur"
-    return [f"{len(counts):,} {words} more than once ({sum(counts):,} rows)"] if counts else []
+    return [f"{len(counts):,} {words} more than once ({sum(counts):,} rows)"]
 
 
 def _texts(table: Table, name: str, cells: Sequence[object]) -> list[str]:

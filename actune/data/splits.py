@@ -102,6 +102,8 @@ def draw(rows: Sequence[int], n: int, seed: int, purpose: str) -> list[int]:
 
 def relabel(pool: Pool, classes: Sequence[str]) -> Pool:
     """The same rows with other class numbers."""
+    if pool.classes == tuple(classes):
+        return pool
     names = [None if label == UNKNOWN else pool.classes[label] for label in pool.labels]
     return pool_of(pool.texts, names, pool.ids, classes, pool.notes)
 

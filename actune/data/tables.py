@@ -94,7 +94,7 @@ def _bytes(path: Path) -> bytes:
         line = data.count(b"\n", 0, error.start) + 1
         wrong = f"byte 0x{data[error.start]:02x} at position {error.start}, line {line}"
         raise DataError(f"{path} is not UTF-8 text ({wrong}): save it as UTF-8") from None
-    if not data.removeprefix(b"\xef\xbb\xbf").strip():
+    if not (body := data.removeprefix(b"\xef\xbb\xbf")) or body.isspace():
         raise DataError(f"{path} is empty: it needs at least one text")
     return data
 
@@ -116,7 +116,7 @@ def _csv(data: bytes, source: str, delimiter: str | None = None) -> Table:
     # strict: a quote that is never closed would otherwise swallow the rest of the file without a word
     reader = csv.reader(_lines(data), delimiter=delimiter, strict=True)
     header: list[str] | None = None
-    rows: list[list[str]] = []
+    flat: list[object] = []  # all cells, row by row: a million rows as lists would keep the garbage collector busy
     numbers: list[int] = []
     line = 1
     try:
@@ -127,12 +127,12 @@ def _csv(data: bytes, source: str, delimiter: str | None = None) -> Table:
                 if len(row) != len(header):
                     counts = f"{len(row)} cell{'s' if len(row) > 1 else ''} instead of {len(header)}"
                     raise DataError(f"{source} line {line} has {counts}: quote cells that hold a {delimiter!r}")
-                rows.append(row)
+                flat += row
                 numbers.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"{source} line {line} has a broken quote ({error}): double the quotes in a cell") from None
-    cells: dict[str, list[object]] = {name: [row[place] for row in rows] for place, name in enumerate(header or [])}
+    cells = {name: flat[place :: len(header)] for place, name in enumerate(header)} if header else {}
     if (broken := unescape(cells)) is not None:
         raise DataError(f"{source} line {numbers[broken]} has a broken mark of escaped cells: export the file again")
     return Table(source, cells, numbers)

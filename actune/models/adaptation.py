@@ -106,6 +106,7 @@ def _batches(tokens: Tokens, tokenizer: Any, streams: Streams, device: torch.dev
             yield cloze.batch(rows[start : start + BATCH], round_to=1 if device.type == "cpu" else FEW_WIDTHS)
 
 
+@torch.enable_grad()
 def _train(
     network: nn.Module, batches: Iterator[Tensors], exam: Cloze, steps: int, streams: Streams, progress: Progress
 ) -> Exam:

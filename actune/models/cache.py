@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import cache
 from hashlib import file_digest, sha256
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -48,16 +47,18 @@ def name_of(model: Path, texts: Sequence[str], how: str) -> str:
 
 def cached_vectors(model: Path, texts: Sequence[str], how: str, compute: Callable[[], Embedded]) -> Embedded:
     """`compute()`, or what an earlier call with the same model, texts and way of reading has kept."""
-    folder = cache_folder() / "embeddings"
-    file = folder / f"{name_of(model, texts, how)}.npz"
+    folder, name = cache_folder() / "embeddings", name_of(model, texts, how)
     # a cache that cannot be read or written costs time, never the run
-    with suppress(OSError, ValueError, EOFError, KeyError, BadZipFile), np.load(file, allow_pickle=False) as kept:
-        return kept["vectors"], int(kept["cut"])
+    with suppress(OSError, ValueError, EOFError, StopIteration):
+        file = next(folder.glob(f"{name}-*.npy"))
+        # mapped and not copied: the embeddings of a million texts are gigabytes
+        return np.load(file, mmap_mode="c", allow_pickle=False), int(file.stem.split("-")[1])
     vectors, cut = compute()
-    scratch = file.with_suffix(f".{os.getpid()}.tmp.npz")
+    file = folder / f"{name}-{cut}.npy"
+    scratch = file.with_name(f"tmp-{os.getpid()}-{file.name}")
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # embeddings tell much about the texts
-        np.savez(scratch, vectors=vectors, cut=cut)
+        np.save(scratch, vectors)
         scratch.replace(file)
     with suppress(OSError):
         scratch.unlink()  # of a full disk

@@ -115,6 +115,7 @@ def pooling_mode(folder: Path) -> str:
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, mode: str) -> torch.Tensor:
     """Token vectors (texts, tokens, width) into unit vectors (texts, width), padding left out."""
+    hidden = hidden.float()
     if mode == "cls":
         pooled = hidden[:, 0]
     elif mode == "max":
@@ -122,7 +123,7 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, mode: str) -> torch.Tensor:
     else:
         weights = mask[..., None].to(hidden.dtype)
         pooled = (hidden * weights).sum(1) / weights.sum(1)
-    return nn.functional.normalize(pooled.float(), dim=1)
+    return nn.functional.normalize(pooled, dim=1)
 
 
 def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **options: Any) -> tuple[nn.Module, set[str]]:

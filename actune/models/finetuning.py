@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from actune.core.training_set import TrainingSet
 from actune.models import precision
 from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.encoders import load_classifier, load_tokenizer, token_limit
+from actune.models.packing import packable, packed
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.steps import Tensors
@@ -60,7 +61,8 @@ class FineTuning:
         if start is not None:
             classifier.network.load_state_dict(start.network.state_dict())
         look = accuracy_on(dev, classifier.read)
-        train(_Fitting(classifier, inputs), training, objective, self.recipe, streams, look, progress)
+        pack = classifier.packs(inputs) and not objective.adversarial  # whose step is one in padded word embeddings
+        train(_Fitting(classifier, inputs, pack), training, objective, self.recipe, streams, look, progress)
         return classifier
 
     def _fresh(self, streams: Streams) -> FineTuned:
@@ -77,18 +79,22 @@ class FineTuning:
 class _Fitting:
     """What the training loop does with a network that reads tokens."""
 
-    def __init__(self, classifier: FineTuned, inputs: Tokens) -> None:
+    def __init__(self, classifier: FineTuned, inputs: Tokens, pack: bool) -> None:
         self.classifier = classifier
         self.network = classifier.network
         self.inputs = inputs
+        self.pack = pack
+        self.device = classifier.device
 
     def inputs_of(self, rows: Rows) -> Tensors:
-        return self.inputs.batch(rows, round_to=1 if self.classifier.device.type == "cpu" else FEW_WIDTHS)
+        if self.pack:
+            return self.inputs.packed(rows)
+        return self.inputs.batch(rows, round_to=1 if self.device.type == "cpu" else FEW_WIDTHS)
 
     def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
-        with precision.for_training(self.classifier.device), first_tokens(self.network) as seen:
-            logits = self.network(**batch).logits
-        return logits.float(), seen[0].float()
+        with precision.for_training(self.device):
+            logits, first = said(self.network, batch)
+        return logits.float(), first.float()
 
     def log_proba(self, rows: Rows) -> torch.Tensor:
         return self.classifier.read(self.inputs.only(rows)).log_proba
@@ -96,8 +102,8 @@ class _Fitting:
     def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
         words: Any = self.network.get_input_embeddings()  # type: ignore[operator]
         shape = (*batch["input_ids"].shape, words.embedding_dim)
-        noise = torch.randn(shape, device=self.classifier.device)
-        with precision.for_training(self.classifier.device):
+        noise = torch.randn(shape, device=self.device)
+        with precision.for_training(self.device):
             return adversarial_loss(self.network, batch, noise, epsilon)
 
 
@@ -109,18 +115,33 @@ class FineTuned:
         self.tokenizer = tokenizer
         self.device = device
 
+    def packs(self, inputs: Tokens) -> bool:
+        """Whether these texts can be read end to end: of a text without tokens there is no first one."""
+        return packable(self.network) and bool(inputs.lengths.all())
+
     def read(
         self, inputs: Tokens, progress: Progress = silent, head_input: bool = False, budget: int | None = None
     ) -> Readout:
-        forward = self._with_head_input if head_input else self._forward
-        return Readout(*read_tokens(forward, inputs, self.device, progress, budget))
+        pack = self.packs(inputs)
+        network = precision.halved(self.network) if pack else self.network
+
+        def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
+            with last_inputs(network) as entered:
+                logits, first = said(network, batch)
+            found = logits.float().log_softmax(1), first
+            return (*found, entered[0]) if head_input else found
+
+        return Readout(*read_tokens(forward, inputs, self.device, progress, budget, pack=pack))
 
     def sample(self, inputs: Tokens, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
-        def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
-            return moments_of(lambda: self.network(**batch).logits.float().log_softmax(1), samples)
+        chosen, pack = inputs.only(rows), self.packs(inputs)
+        network = precision.halved(self.network) if pack else self.network
 
-        with dropout_on(self.network, seed):
-            return Moments(*read_tokens(forward, inputs.only(rows), self.device, progress, stage="sample"))
+        def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
+            return moments_of(lambda: said(network, batch)[0].float().log_softmax(1), samples)
+
+        with dropout_on(network, seed):
+            return Moments(*read_tokens(forward, chosen, self.device, progress, stage="sample", pack=pack))
 
     def perturbed(self, inputs: Tokens, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
         return read_perturbed(self.network, inputs, self.device, seed, progress, epsilon)
@@ -135,16 +156,12 @@ class FineTuned:
         self.tokenizer.save_pretrained(folder)
         (folder / "README.md").write_text(card, encoding="utf-8")
 
-    def _forward(self, batch: Tensors) -> tuple[torch.Tensor, ...]:
-        with first_tokens(self.network) as seen:
-            logits = self.network(**batch).logits
-        return logits.float().log_softmax(1), seen[0]
 
-    def _with_head_input(self, batch: Tensors) -> tuple[torch.Tensor, ...]:
-        seen: list[torch.Tensor] = []
-        with last_linear(self.network).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0])):
-            outputs = self._forward(batch)
-        return *outputs, seen[0]
+def said(network: nn.Module, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+    """The logits of some texts, and their last layer's first token."""
+    with packed(network, batch) if "begin" in batch else nullcontext(batch) as inputs, first_tokens(network) as seen:
+        logits = network(**inputs).logits
+    return logits, seen[0]
 
 
 @contextmanager
@@ -154,6 +171,14 @@ def first_tokens(network: nn.Module) -> Iterator[list[torch.Tensor]]:
     body: Any = network.base_model
     # for these passes alone: a hook that stays would tie network and classifier together and keep both in memory
     with body.register_forward_hook(lambda _, __, output: seen.append(output[0][:, 0])):
+        yield seen
+
+
+@contextmanager
+def last_inputs(network: nn.Module) -> Iterator[list[torch.Tensor]]:
+    """Collects what enters the layer that gives the logits."""
+    seen: list[torch.Tensor] = []
+    with last_linear(network).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0])):
         yield seen
 
 

@@ -23,7 +23,7 @@ from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_classifier, load_encoder
 from actune.models.finetuning import FineTuned, FineTuning
 from actune.models.reader import BUDGET
-from actune.models.tokens import Tokens
+from actune.models.tokens import Tokens, moved
 
 Rows = npt.NDArray[np.int64]
 States = npt.NDArray[np.float16]  # (tokens, width)
@@ -38,20 +38,19 @@ class Hidden(Tokens):
 
     def only(self, rows: Rows) -> Hidden:
         tokens = super().only(rows)
-        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._states(rows))
+        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.states[self.places(rows)])
 
     def batch(
         self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
     ) -> dict[str, torch.Tensor]:
         mask = super().batch(rows, None, round_to)["attention_mask"]
         states = np.zeros((*mask.shape, self.states.shape[1]), np.float16)
-        states[mask.numpy() > 0] = self._states(rows)
-        given = torch.from_numpy(states).to(device, non_blocking=True).float()
-        return {"inputs_embeds": given, "attention_mask": mask.to(device, non_blocking=True)}
+        states[mask.numpy() > 0] = self.states[self.places(rows)]
+        given = moved({"inputs_embeds": states, "attention_mask": mask.numpy()}, device)
+        return given | {"inputs_embeds": given["inputs_embeds"].float()}
 
-    def _states(self, rows: Sequence[int] | Rows) -> States:
-        pieces = [self.states[self.offsets[row] : self.offsets[row + 1]] for row in rows]
-        return np.concatenate([self.states[:0], *pieces])
+    def _packed_inputs(self, rows: Sequence[int] | Rows) -> dict[str, npt.NDArray[Any]]:
+        return {"inputs_embeds": self.states[self.places(rows)].astype(np.float32)[None]}
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,10 @@ class Flowing(Tokens):
     ) -> dict[str, torch.Tensor]:
         batch = super().batch(rows, device, round_to)
         return {"inputs_embeds": self.lower(batch), "attention_mask": batch["attention_mask"]}
+
+    def _packed_inputs(self, rows: Sequence[int] | Rows) -> dict[str, npt.NDArray[Any]]:
+        batch = super().batch(rows)
+        return {"inputs_embeds": self.lower(batch).numpy()[batch["attention_mask"].numpy() > 0][None]}
 
 
 class UpperLayers(FineTuning):

@@ -18,8 +18,10 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.errors import MissingSignal
+from actune.models import precision
 from actune.models.cache import Embedded, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
+from actune.models.packing import packable, packed
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
@@ -45,7 +47,7 @@ class Probing:
         self._encoder: nn.Module | None = None
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
-        how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type}"
+        how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
         vectors, cut = cached_vectors(self.folder, texts, how, lambda: self._embed(texts, progress))
         if cut:
             self.notes.append(f"{cut:,} of {len(texts):,} texts were cut at {self.limit} tokens")
@@ -82,13 +84,17 @@ class Probing:
     def _embed(self, texts: Sequence[str], progress: Progress) -> Embedded:
         if self._encoder is None:
             self._encoder = load_encoder(self.folder, self.device)
-        encoder, mode = self._encoder, pooling_mode(self.folder)
         tokens = tokenize(load_tokenizer(self.folder), texts, self.limit)
+        mode, pack = pooling_mode(self.folder), packable(self._encoder) and bool(tokens.lengths.all())
+        encoder = precision.halved(self._encoder) if pack else self._encoder
 
         def forward(batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor]:
-            return (pool(encoder(**batch)[0], batch["attention_mask"], mode),)
+            if not pack:
+                return (pool(encoder(**batch)[0], batch["attention_mask"], mode),)
+            with packed(encoder, batch, every=True) as inputs:
+                return (pool(encoder(**inputs)[0], batch["present"], mode),)
 
-        (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed")
+        (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed", pack=pack)
         return vectors.cpu().numpy(), tokens.cut
 
 
@@ -114,7 +120,7 @@ class Head(nn.Module):
         self.out = nn.Linear(WIDTH, classes)
 
     def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        hidden = self.hidden(inputs).relu()
+        hidden = self.hidden(inputs).relu_()  # in place: copying a million rows takes nearly as long
         return self.out(self.dropout(hidden)), hidden
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from actune.core.progress import Progress, silent
@@ -20,18 +24,34 @@ def read_tokens(
     progress: Progress = silent,
     budget: int | None = None,
     stage: str = "read",
+    pack: bool = False,
 ) -> tuple[torch.Tensor, ...]:
-    """`forward` over all texts; its outputs in the texts' order, float32, independent of how they were batched."""
+    """`forward` over all texts; its outputs in the texts' order, float32, independent of how they were batched.
+
+    It is given texts end to end with `pack`, padded ones otherwise. What does not fit into memory is read in halves.
+    """
     results: tuple[torch.Tensor, ...] = ()
     done = 0
-    with torch.inference_mode(), precision.for_reading(device):
-        for rows in tokens.batches(budget or BUDGET.get(device.type, 4096)):
-            outputs = forward(tokens.batch(rows, device))
+    waiting = deque(tokens.batches(budget or BUDGET.get(device.type, 4096)))
+    with torch.inference_mode(), nullcontext() if pack else precision.for_reading(device):
+        while waiting:
+            rows = waiting.popleft()
+            try:
+                outputs = forward(tokens.packed(rows, device) if pack else tokens.batch(rows, device))
+            except torch.OutOfMemoryError:
+                if len(rows) == 1:
+                    raise
+                waiting = deque(_halves([rows, *waiting]))
+                continue
             if not results:
                 results = tuple(torch.empty((len(tokens), *o.shape[1:]), device=device) for o in outputs)
-            places = torch.from_numpy(rows).to(device)
+            places = torch.from_numpy(rows).to(device, non_blocking=True)
             for result, output in zip(results, outputs, strict=True):
                 result[places] = output.float()
             done += len(rows)
             progress(stage, done, len(tokens))
     return results
+
+
+def _halves(batches: Iterable[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
+    return [half for batch in batches for half in np.array_split(batch, 2) if len(half)]

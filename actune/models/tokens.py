@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,18 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @property
+    @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
         return np.diff(self.offsets)
 
     def only(self, rows: npt.NDArray[np.int64]) -> Tokens:
         """The tokens of these rows alone."""
-        pieces = [self.flat[self.offsets[row] : self.offsets[row + 1]] for row in rows]
-        return Tokens(
-            np.concatenate([self.flat[:0], *pieces]), np.concatenate([[0], np.cumsum(self.lengths[rows])]), self.pad, 0
-        )
+        return Tokens(self.flat[self.places(rows)], _bounds(self.lengths[rows]), self.pad, 0)
+
+    def places(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Where the tokens of these rows lie, row after row."""
+        lengths = self.lengths[rows]
+        return np.repeat(self.offsets[:-1][rows], lengths) + _positions(lengths)
 
     def batch(
         self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device | None = None, round_to: int = 1
@@ -46,11 +49,27 @@ class Tokens:
         width = int(min(-(-lengths.max() // round_to) * round_to, self.lengths.max()))
         ids = np.full((len(rows), width), self.pad, dtype=np.int64)
         mask = np.arange(width) < lengths[:, None]
-        ids[mask] = np.concatenate([self.flat[self.offsets[row] : self.offsets[row + 1]] for row in rows])
-        return {
-            "input_ids": torch.from_numpy(ids).to(device, non_blocking=True),
-            "attention_mask": torch.from_numpy(mask.astype(np.int64)).to(device, non_blocking=True),
+        ids[mask] = self.flat[self.places(rows)]
+        return moved({"input_ids": ids, "attention_mask": mask.astype(np.int64)}, device)
+
+    def packed(
+        self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device | None = None
+    ) -> dict[str, torch.Tensor]:
+        """These rows end to end, and where each lies: see `packing.Layout`."""
+        lengths = self.lengths[rows]
+        width = int(lengths.max())
+        positions = _positions(lengths)
+        found = {
+            **self._packed_inputs(rows),
+            "position_ids": positions[None],
+            "begin": _bounds(lengths)[:-1],
+            "place": np.repeat(np.arange(len(rows)) * width, lengths) + positions,
+            "present": np.arange(width) < lengths[:, None],
         }
+        return moved(found, device)
+
+    def _packed_inputs(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+        return {"input_ids": self.flat[self.places(rows)].astype(np.int64)[None]}
 
     def batches(self, budget: int) -> Iterator[npt.NDArray[np.int64]]:
         """Rows from long to short in batches of at most `budget` padded tokens; equal lengths stay in row order."""
@@ -61,6 +80,20 @@ class Tokens:
             stop = start + max(1, budget // width)
             yield order[start:stop]
             start = stop
+
+
+def moved(arrays: dict[str, npt.NDArray[Any]], device: torch.device | None) -> dict[str, torch.Tensor]:
+    """Arrays as tensors on a device."""
+    return {name: torch.from_numpy(array).to(device, non_blocking=True) for name, array in arrays.items()}
+
+
+def _bounds(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _positions(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """0, 1, 2, ... for each length."""
+    return np.arange(lengths.sum()) - np.repeat(_bounds(lengths)[:-1], lengths)
 
 
 def tokenize(tokenizer: Any, texts: Sequence[str], limit: int, progress: Progress = silent) -> Tokens:

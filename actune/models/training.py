@@ -55,6 +55,7 @@ class Fitting(Protocol):
         ...
 
 
+@torch.enable_grad()  # whatever the caller's mode, or one that an interrupt left behind
 def train(
     fitting: Fitting,
     training: TrainingSet,

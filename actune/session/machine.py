@@ -146,10 +146,12 @@ class Machine:
 
     def view(self, classifier: Classifier, labels: Labels, streams: Streams) -> View:
         """What `classifier` says about the pool, with what is known of it so far."""
-        taken, labelled = {*labels.of_row, *labels.skipped}, sorted(labels.of_row)
+        labelled = sorted(labels.of_row)
+        free = np.ones(len(self.session.pool), bool)
+        free[labelled + sorted(labels.skipped)] = False
         return View(
             ModelOutputs(self, classifier, streams),
-            unlabelled=[row for row in range(len(self.session.pool)) if row not in taken],
+            unlabelled=torch.from_numpy(np.flatnonzero(free)),
             labelled=labelled,
             labels=[labels.of_row[row] for row in labelled],
             streams=streams,

@@ -81,7 +81,7 @@ def resolve_request(
         learner=learner,
         device=str(device),
         threads=torch.get_num_threads(),
-        precision=precision.name(device) if learner == "finetune" or final else "float32",
+        precision=precision.name(device),
         final=final,
         model_found=find_model(request.model).found,
         notes=tuple(notes),

@@ -109,9 +109,9 @@ def project_task(pool: Pool, name: str = "project") -> Task:
 def _stored_task(store: Store) -> Task:
     pools = {}
     for split in ("pool", "dev", "test"):
-        if rows := store.database.texts(split):
-            ids, texts, labels = zip(*rows, strict=True)
-            pools[split] = Pool(texts, ids, store.config.resolved.classes, labels)
+        ids, texts, labels = store.database.texts(split)
+        if ids:
+            pools[split] = Pool(tuple(texts), tuple(ids), store.config.resolved.classes, tuple(labels))
     if "pool" not in pools:
         raise RunFolderError(f"{str(store.folder)!r} holds no texts")
     return Task(store.config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), store.config.settings)

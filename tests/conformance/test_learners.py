@@ -25,6 +25,7 @@ RECIPE = Training(learning_rate=1e-3, epochs=1, steps=2)
 CPU = torch.device("cpu")
 OPEN = Objective(threshold=0.0)  # every trusted row passes
 TRUSTING = training_of(12, 14)
+pytestmark = pytest.mark.usefixtures("in_float32")
 every_learner = pytest.mark.parametrize("name", ["finetune", "probe"])
 
 

@@ -11,7 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-from actune.core.kmeans import BLOCK, Partition, kmeans, nearest_centre, sums
+from actune.core import kmeans as module
+from actune.core.kmeans import (
+    SLICE,
+    Partition,
+    _by_gathering,
+    _by_product,
+    _nearest,
+    _reseeded,
+    _seeds,
+    kmeans,
+    nearest_centre,
+    sums,
+)
 
 
 def column(*values: float) -> torch.Tensor:
@@ -177,10 +189,84 @@ def test_the_same_stream_gives_the_same_partition() -> None:
     assert torch.equal(first.labels, second.labels) and torch.equal(first.centres, second.centres)
 
 
-def test_blocks_leave_no_point_out() -> None:
-    points = torch.randn(BLOCK + 100, 3, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
+def test_blocks_leave_no_point_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = torch.randn(1000, 3, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
+    whole = run(points, k=4)
+    monkeypatch.setattr(module, "CACHED", 1)  # the smallest blocks there are
+    found = run(points, k=4)
+    assert torch.equal(found.labels, whole.labels)
+    torch.testing.assert_close(found.centres, whole.centres)
     labels = nearest_centre(points, points[:4])
     assert torch.equal(labels, (points[:, None] - points[:4]).square().sum(2).argmin(1))
     total, mass = sums(points, labels, 4, torch.ones(len(points), dtype=torch.float64))
     torch.testing.assert_close(total, torch.stack([points[labels == region].sum(0) for region in range(4)]))
     assert torch.equal(mass, labels.bincount().double())
+
+
+@pytest.mark.parametrize("rows", [0, 1, SLICE - 1, 2 * SLICE, 3 * SLICE + 7])
+def test_a_cpu_and_a_gpu_add_up_alike(rows: int) -> None:
+    draw = torch.Generator().manual_seed(rows)
+    values, weights = torch.randn(rows, 3, generator=draw).double(), torch.rand(rows, generator=draw).double()
+    regions = torch.stack([torch.randint(4, (rows,), generator=draw), torch.randint(5, 9, (rows,), generator=draw)], 1)
+    expected = torch.stack([weights.where(one.any(1), 0) @ values for one in (regions == n for n in range(9))])
+    for add_up in (_by_gathering, _by_product):
+        total, mass = add_up(values, regions, 9, weights)
+        torch.testing.assert_close(total, expected)
+        assert mass[4] == 0 and float(mass.sum()) == pytest.approx(2 * float(weights.sum()))
+
+
+def test_starts_together_are_each_on_its_own() -> None:
+    points = torch.randn(500, 4, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    weights = torch.rand(500, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    for seed in range(5):
+        starts = _seeds(points, weights, 9, 3, np.random.default_rng(seed))
+        alone = [run(points, weights, k=9, start=start) for start in starts]
+        best = min(alone, key=lambda partition: partition.inertia)
+        together = run(points, weights, k=9, seed=seed)
+        assert len({round(found.inertia, 6) for found in alone}) > 1  # the starts do differ
+        assert together.inertia == pytest.approx(best.inertia) and torch.equal(together.labels, best.labels)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("start", ["points", "far away"])
+@pytest.mark.parametrize("iterations", [1, 2, 5, 20])
+def test_a_point_looks_for_its_centre_whenever_it_could_have_another(
+    dtype: torch.dtype, start: str, iterations: int
+) -> None:
+    """Lloyd's iterations in full: everybody looks every time. Far centres are empty, and move to other points."""
+    for seed in range(5):
+        draw = torch.Generator().manual_seed(seed)
+        clouds = 2 * torch.randn(12, 3, generator=draw, dtype=dtype)
+        points = clouds[torch.arange(400) % 12] + torch.randn(400, 3, generator=draw, dtype=dtype)
+        centres = points[:8].clone()
+        centres[5:] += 1000 if start == "far away" else 0
+        found = run(points, k=8, start=centres, iterations=iterations)
+        for _ in range(iterations):
+            labels = _reseeded(points, torch.ones(400, dtype=dtype), nearest_centre(points, centres), centres)
+            centres = torch.stack([points[labels == region].mean(0) for region in range(8)])
+        assert torch.equal(found.labels, nearest_centre(points, centres))
+        torch.testing.assert_close(found.centres, centres)
+
+
+def test_a_point_far_from_other_centres_does_not_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def counted(points: torch.Tensor, centres: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        looked.append(len(points))
+        return _nearest(points, centres)
+
+    monkeypatch.setattr(module, "_nearest", counted)
+    draw = torch.Generator().manual_seed(12)
+    points = torch.randn(2000, 8, generator=draw) + 2 * torch.randn(20, 8, generator=draw)[torch.arange(2000) % 20]
+    run(points, k=10, restarts=1)
+    assert len(looked) > 5 and sum(looked) < 2000 * len(looked) / 2
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_finds_the_regions_of_a_cpu_and_finds_them_again() -> None:
+    draw = torch.Generator().manual_seed(11)
+    points = torch.randn(20_000, 32, generator=draw) + 3 * torch.randn(8, 32, generator=draw)[torch.arange(20_000) % 8]
+    weights = torch.rand(20_000, generator=draw)
+    first, second = (run(points.cuda(), weights.cuda(), k=8) for _ in range(2))
+    assert torch.equal(first.labels, second.labels) and torch.equal(first.centres, second.centres)
+    assert torch.equal(first.labels.cpu(), run(points, weights, k=8).labels)

@@ -34,3 +34,8 @@ def test_vectors_are_checked_whole() -> None:
     vectors[5, 1] = float("inf")
     with pytest.raises(Diverged, match="rows 5"):
         finite(vectors, ROWS, "embedding")
+
+
+def test_values_whose_sum_is_too_large_are_numbers() -> None:
+    vectors = torch.full((6, 3), 3e38)
+    assert torch.equal(finite(vectors, ROWS, "embedding"), vectors[:4])

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from actune.core.pool import UNKNOWN, Pool
+from actune.core.pool import UNKNOWN, Pool, pool_of
 from actune.core.settings import own_settings
 from actune.core.streams import Streams
 from actune.core.task import Plan
 from actune.data.folders import make_task_from_folder
-from actune.data.splits import Reading, labelled_only, make_task, own_plan
+from actune.data.splits import Reading, labelled_only, make_task, own_plan, relabel
 from actune.errors import DataError
 
 WHOLE = Reading(hold_out_dev=0, hold_out_test=0)
@@ -162,3 +162,9 @@ def test_a_simulation_leaves_unlabelled_rows_out(tmp_path: Path) -> None:
     assert task.plan == own_plan(300, 2)
     assert task.notes[-1].startswith("100 of 400 texts have no label and are left out")
     assert labelled_only(task) is task
+
+
+def test_classes_in_another_order_are_other_numbers() -> None:
+    pool = pool_of(["one", "two", "three"], ["a", "b", None])
+    assert relabel(pool, ["a", "b"]) is pool
+    assert relabel(pool, ["b", "a"]).labels == (1, 0, UNKNOWN)

@@ -39,3 +39,8 @@ def trec_pool(trec: Task) -> Pool:
 def tiny(tmp_path: Path) -> Path:
     """A tiny BERT that a test may spoil."""
     return save_tiny(tmp_path / "tiny")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def exact(in_float32: None) -> None:
+    """What bfloat16 changes is `test_precision`'s matter."""

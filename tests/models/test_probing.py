@@ -132,6 +132,31 @@ def test_the_thread_count_is_part_of_the_name(tiny: Path, cache: Path, monkeypat
     assert len(kept(cache)) == 2
 
 
+def test_what_is_kept_is_mapped_and_knows_how_many_texts_were_cut(tiny: Path, cache: Path) -> None:
+    made = np.arange(6, dtype=np.float32).reshape(3, 2)
+    for kind in (np.ndarray, np.memmap):
+        vectors, cut = cached_vectors(tiny, ["who", "where", "when"], "mean", lambda: (made, 2))
+        assert type(vectors) is kind and np.array_equal(vectors, made) and cut == 2
+
+
+def test_what_a_killed_process_has_left_is_not_taken_for_whole(
+    tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = np.save
+
+    def killed(file: Path, vectors: np.ndarray) -> None:
+        save(file, vectors[:1])
+        raise KeyboardInterrupt
+
+    made = np.ones((3, 2), np.float32)
+    monkeypatch.setattr(np, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        cached_vectors(tiny, ["who", "where", "when"], "mean", lambda: (made, 0))
+    monkeypatch.setattr(np, "save", save)
+    assert len(kept(cache)) == 1
+    assert len(cached_vectors(tiny, ["who", "where", "when"], "mean", lambda: (made, 0))[0]) == 3
+
+
 def test_a_cache_that_cannot_be_written_only_costs_time(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +183,7 @@ def test_a_full_disk_leaves_no_scraps(tiny: Path, cache: Path, monkeypatch: pyte
         Path(file).write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr(np, "save", full)
     assert len(probe(tiny).prepare(TEXTS)) == len(TEXTS)
     assert kept(cache) == set()
 

@@ -48,14 +48,16 @@ ENDS: dict[str, Any] = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3,
 CONFIGS: dict[str, Any] = {
     "albert": partial(library.AlbertConfig, **SIZE, embedding_size=16, pad_token_id=0),
     "bert": partial(library.BertConfig, **SIZE),
+    "camembert": partial(library.CamembertConfig, **SIZE),
     "deberta-v2": partial(library.DebertaV2Config, **SIZE, **RELATIVE, type_vocab_size=0, position_biased_input=False),
     "distilbert": partial(library.DistilBertConfig, dim=32, n_layers=2, n_heads=2, hidden_dim=64),
     "electra": partial(library.ElectraConfig, **SIZE, embedding_size=16),
     "modernbert": partial(library.ModernBertConfig, **SIZE, **ENDS),
     "mpnet": partial(library.MPNetConfig, **SIZE),
     "roberta": partial(library.RobertaConfig, **SIZE),
+    "xlm-roberta": partial(library.XLMRobertaConfig, **SIZE),
 }
-PADS_WITH_ONE = {"mpnet", "roberta"}  # and count positions from two
+PADS_WITH_ONE = {"camembert", "mpnet", "roberta", "xlm-roberta"}  # and count positions from two
 
 
 def save_tiny(folder: Path, family: str = "bert") -> Path:

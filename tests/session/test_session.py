@@ -13,6 +13,7 @@ import actune
 from actune.annotators.oracle import Oracle
 from actune.core.dialogue import Answer
 from actune.core.pool import pool_of
+from actune.core.streams import Streams
 from actune.errors import Busy, DataError, SettingError
 from actune.session.runner import result, run
 
@@ -89,13 +90,13 @@ def test_unanswered_questions_are_withdrawn_and_a_late_answer_counts(project, qu
 
 def test_withdrawn_rows_are_candidates_again(project):
     """Nobody answers: the next choice may hold the same rows, and the labels do not grow."""
-    labels = len(project.labels().of_row)
+    labels = project.labels()
     project.advance()
-    first = {question.id for question in project.ask()}
+    withdrawn = {project.pool.row_of[question.id] for question in project.ask()}
     project.advance()
-    second = {question.id for question in project.ask()}
-    assert len(project.labels().of_row) == labels
-    assert first & second
+    assert project.labels() == labels
+    view = project.machine.view(None, labels, Streams(0))
+    assert withdrawn and withdrawn <= set(view.unlabelled.tolist())
 
 
 def test_a_skipped_row_is_neither_asked_nor_trusted(project):
@@ -112,6 +113,15 @@ def test_a_skipped_row_is_neither_asked_nor_trusted(project):
     assert not rows & set(project.store.load_arrays("select-002")["trusted_rows"].tolist())
     project.tell([Answer(id, unskip=True) for id in skipped])
     assert project.labels().skipped == {project.pool.row_of[id] for id in also}
+
+
+def test_what_is_neither_labelled_nor_skipped_may_be_chosen(project):
+    project.tell([Answer(id) for id in project.pool.ids[::50]])
+    labels = project.labels()
+    taken = {*labels.of_row, *labels.skipped}
+    assert labels.of_row and labels.skipped
+    view = project.machine.view(None, labels, Streams(0))
+    assert view.unlabelled.tolist() == [row for row in range(len(project.pool)) if row not in taken]
 
 
 def test_repeats_are_harmless_and_changes_are_told(project):

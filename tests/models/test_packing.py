@@ -1,0 +1,131 @@
+"""Texts end to end: the same numbers as transformers gives for padded ones, forwards and backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from actune.models.encoders import load_classifier, load_encoder, load_tokenizer
+from actune.models.finetuning import FineTuned, said
+from actune.models.packing import FAMILIES, packable, packed
+from actune.models.reader import read_tokens
+from actune.models.tokens import Tokens, tokenize
+from tests.models.tiny import CONFIGS, LIMIT, TEXTS, save_tiny
+
+CPU = torch.device("cpu")
+Batches = list[list[int]]
+MIXED, EQUAL, ONE = list(range(10)), [0, 10, 20], [6]  # of many lengths, of one length, a single text
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    home = tmp_path_factory.mktemp("families")
+    return lambda family: home / family if (home / family).exists() else save_tiny(home / family, family)
+
+
+def loaded(folder: Path) -> tuple[nn.Module, Tokens]:
+    """A classifier whose weights are large enough for its attention to matter, and the tokens of some texts."""
+    network = load_classifier(folder, 3, CPU, seed=1).eval()
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(3)
+        for parameter in network.parameters():
+            parameter.add_(0.2 * torch.randn(parameter.shape))
+    return network, tokenize(load_tokenizer(folder), TEXTS, LIMIT)
+
+
+def close(one: torch.Tensor, other: torch.Tensor) -> None:
+    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [MIXED, EQUAL, ONE], ids=["mixed", "equal", "one"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_logits_and_first_tokens_are_those_of_padded_texts(
+    family: str, rows: list[int], folders: Callable[[str], Path]
+) -> None:
+    network, tokens = loaded(folders(family))
+    with torch.no_grad():
+        expected, given = said(network, tokens.batch(rows)), said(network, tokens.packed(rows))
+    assert expected[0].std() > 0.05  # else anything would be close
+    close(given[0], expected[0])
+    close(given[1], expected[1])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_gradients_are_those_of_padded_texts(family: str, folders: Callable[[str], Path]) -> None:
+    network, tokens = loaded(folders(family))
+    found = []
+    for batch in (tokens.batch(MIXED), tokens.packed(MIXED)):
+        network.zero_grad()
+        nn.functional.cross_entropy(said(network, batch)[0], torch.arange(10) % 3).backward()
+        found.append({name: p.grad.clone() for name, p in network.named_parameters() if p.grad is not None})
+    assert found[0].keys() == found[1].keys()
+    for name, gradient in found[0].items():
+        close(found[1][name], gradient)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_token_is_that_of_padded_texts(family: str, folders: Callable[[str], Path]) -> None:
+    network, tokens = load_encoder(folders(family), CPU), tokenize(load_tokenizer(folders(family)), TEXTS, LIMIT)
+    padded, batch = tokens.batch(MIXED), tokens.packed(MIXED)
+    mask = padded["attention_mask"][..., None]
+    with torch.no_grad(), packed(network, batch, every=True) as inputs:
+        given = network(**inputs)[0]
+    with torch.no_grad():
+        close(given, network(**padded)[0] * mask)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_dropout_drops_in_attention_and_behind_it(family: str, folders: Callable[[str], Path]) -> None:
+    network, tokens = loaded(folders(family))
+    names = [name for name, module in network.named_modules() if isinstance(module, nn.Dropout) and ".layer." in name]
+    assert names
+    for name in names:
+        drop = network.get_submodule(name)
+        drop.train()
+        with torch.no_grad():
+            one, other = (said(network, tokens.packed(MIXED))[0] for _ in range(2))
+        drop.eval()
+        assert not torch.equal(one, other), name
+
+
+@pytest.mark.parametrize("family", sorted(set(CONFIGS) - set(FAMILIES)))
+def test_other_families_stay_with_padding(family: str, folders: Callable[[str], Path]) -> None:
+    assert not packable(load_encoder(folders(family), CPU))
+
+
+def test_a_decoder_stays_with_padding(folders: Callable[[str], Path]) -> None:
+    network = load_encoder(folders("bert"), CPU)
+    assert packable(network)
+    network.config.is_decoder = True  # type: ignore[union-attr]
+    assert not packable(network)
+
+
+def test_afterwards_the_network_is_as_it_was(folders: Callable[[str], Path]) -> None:
+    network, tokens = loaded(folders("bert"))
+    with torch.no_grad():
+        before = network(**tokens.batch(MIXED)).logits
+        with pytest.raises(KeyError), packed(network, tokens.packed(MIXED)):
+            raise KeyError
+        assert torch.equal(network(**tokens.batch(MIXED)).logits, before)
+
+
+def test_a_text_without_tokens_is_read_all_the_same(folders: Callable[[str], Path]) -> None:
+    network, tokens = loaded(folders("bert"))
+    empty = Tokens(tokens.flat, tokens.offsets[[0, 1, 1, 2]], tokens.pad, 0)
+    classifier = FineTuned(network, None, CPU)
+    assert classifier.packs(tokens) and not classifier.packs(empty)
+    found = classifier.read(empty).log_proba
+    close(found[[0, 2]], classifier.read(tokens.only(torch.arange(2).numpy())).log_proba)
+
+
+def test_reading_end_to_end_is_reading_padded(folders: Callable[[str], Path]) -> None:
+    network, tokens = loaded(folders("mpnet"))
+    outputs = [
+        read_tokens(lambda batch: said(network, batch), tokens, CPU, budget=40, pack=pack) for pack in (False, True)
+    ]
+    for padded, end_to_end in zip(*outputs, strict=True):
+        close(end_to_end, padded)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-os.environ.setdefault(
-    "OMP_WAIT_POLICY", "PASSIVE"
-)  # before torch: spinning threads starve each other on a busy machine
+# before torch, and for every command that a test starts: spinning threads starve each other on a busy machine
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "0")
 os.environ["ACTUNE_CACHE"] = str(Path(__file__).parents[1] / ".pytest_cache" / "actune")
 os.environ["HF_HUB_OFFLINE"] = "1"
 

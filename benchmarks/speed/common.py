@@ -71,6 +71,7 @@ class Results:
             "machine": f"{platform.machine()} {name}",
             "torch": torch.__version__,
             "threads": torch.get_num_threads(),
+            "waiting": {name: os.environ.get(name) for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")},
         }
 
     def add(self, **facts: Any) -> None:

@@ -63,9 +63,9 @@ def small_text(folder: Path, texts: list[str], classes: int, limit: int, device:
     from small_text import TransformerBasedClassificationFactory, TransformerModelArguments, TransformersDataset
 
     factory = TransformerBasedClassificationFactory(
-        TransformerModelArguments(str(folder)),
+        TransformerModelArguments(str(folder), predict_batch_size=32),
         classes,
-        classification_kwargs={"device": str(device), "mini_batch_size": 64, "num_epochs": 1},
+        classification_kwargs={"device": str(device), "num_epochs": 1},
     )
     classifier, labels = factory.new(), np.arange(len(texts)) % classes
     data = TransformersDataset.from_arrays(

@@ -253,6 +253,8 @@ def main() -> None:
     parser.add_argument("--out", help="a file to add results to")
     given = parser.parse_args()
     results, found = Results(given.out, choose_device(given.device)), []
+    if given.work:
+        Path(given.work).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=given.work, prefix="round-") as scratch:
         os.environ["ACTUNE_CACHE"] = str(Path(given.work or scratch) / "cache")
         for rows in map(int, given.rows.split(",")):

@@ -185,7 +185,7 @@ def rests(classifier: Classifier) -> bool:
 
 def dropping(name: str, folder: Path, share: float = 0.1) -> tuple[Classifier, Any]:
     """A classifier whose predictions differ, and whose dropout layers drop as much in every family."""
-    learner, inputs = made(name, folder, learning_rate=1e-2, steps=30)
+    learner, inputs = made(name, folder, learning_rate=3e-3, steps=60)
     classifier = learner.fit(inputs, TRUSTING, OPEN, Streams(0))
     for layer in network_of(classifier).modules():
         if isinstance(layer, nn.Dropout):
@@ -239,7 +239,8 @@ def test_sampling_is_of_its_rows_and_near_the_plain_prediction(name: str, folder
     found = classifier.sample(inputs, rows, 100, seed=0)
     plain = classifier.read(inputs).log_proba.exp()
     torch.testing.assert_close(found.mean, plain[rows], rtol=0, atol=0.03)
-    assert not torch.allclose(found.mean, plain[:10], rtol=0, atol=0.03)  # in another order they would show
+    right, wrong = ((found.mean - plain[order]).abs().mean() for order in (rows, np.arange(10)))
+    assert 3 * right < wrong  # another order would show
     assert found.mean.shape == found.variance.shape == (10, 3) and found.entropy.shape == (10,)
     assert (found.variance > 0).all() and rests(classifier)
 

@@ -262,11 +262,11 @@ def test_a_point_far_from_other_centres_does_not_look_again(monkeypatch: pytest.
     assert len(looked) > 5 and sum(looked) < 2000 * len(looked) / 2
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_gpu_finds_the_regions_of_a_cpu_and_finds_them_again() -> None:
+@pytest.mark.parametrize("device", ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"])
+def test_every_device_finds_the_regions_of_a_cpu_and_finds_them_again(device: str) -> None:
     draw = torch.Generator().manual_seed(11)
     points = torch.randn(20_000, 32, generator=draw) + 3 * torch.randn(8, 32, generator=draw)[torch.arange(20_000) % 8]
     weights = torch.rand(20_000, generator=draw)
-    first, second = (run(points.cuda(), weights.cuda(), k=8) for _ in range(2))
+    first, second = (run(points.to(device), weights.to(device), k=8) for _ in range(2))
     assert torch.equal(first.labels, second.labels) and torch.equal(first.centres, second.centres)
     assert torch.equal(first.labels.cpu(), run(points, weights, k=8).labels)

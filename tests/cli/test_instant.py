@@ -48,6 +48,7 @@ def test_nothing_heavy_is_imported(command: str, project: Path, tmp_path: Path) 
 
 def test_threads_hardly_spin_while_they_wait() -> None:
     program = "import os, sys; sys.argv = ['actune', '--version']\nfrom actune.__main__ import main\n"
-    program += "try:\n    main()\nexcept SystemExit:\n    print(os.environ['OMP_WAIT_POLICY'], os.environ['GOMP_SPINCOUNT'])"
+    program += "try:\n    main()\nexcept SystemExit:\n"
+    program += "    print(os.environ['OMP_WAIT_POLICY'], os.environ['GOMP_SPINCOUNT'])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env={})
     assert ended.stdout.split()[-2:] == ["PASSIVE", "1000"]

@@ -112,6 +112,8 @@ class _Hidden(tuple[torch.Tensor]):
 
 def _inputs(body: Any, batch: Tensors) -> Tensors:
     inputs = {name: tensor for name, tensor in batch.items() if name not in LAYOUT}
+    if "inputs_embeds" in inputs:  # of lower layers, which were kept in a precision of their own
+        inputs["inputs_embeds"] = inputs["inputs_embeds"].to(next(body.parameters()).dtype)
     if body.config.model_type in COUNT_FROM_TWO:
         inputs["position_ids"] = inputs["position_ids"] + 2
     if hasattr(body.embeddings, "token_type_embeddings"):

@@ -74,4 +74,4 @@ def test_finetuning_on_a_cpu(tmp_path, trec):
     text = "how many people live in paris ?"
     said, (mine,) = classify(text)[0], session.predict([text])
     assert said["label"] == mine.label in trec.pool.classes
-    assert said["score"] == pytest.approx(mine.probabilities[mine.label], abs=1e-4)
+    assert said["score"] == pytest.approx(mine.probabilities[mine.label], abs=0.01)  # bfloat16

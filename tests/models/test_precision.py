@@ -15,6 +15,7 @@ from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.models import precision
 from actune.models.finetuning import FineTuning
+from actune.models.layers import UpperLayers
 from actune.models.learners import CPU
 from actune.models.probing import Probing
 
@@ -37,10 +38,11 @@ def test_where_it_is_not_native_nothing_is_copied() -> None:
     assert precision.halved(network) is network
 
 
+@pytest.mark.parametrize("kind", [FineTuning, UpperLayers])
 def test_a_readout_in_bfloat16_asks_the_same_questions(
-    minilm: Path, trec_pool: Pool, cpu: torch.device, monkeypatch: pytest.MonkeyPatch
+    kind: type[FineTuning], minilm: Path, trec_pool: Pool, cpu: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner = FineTuning(minilm, 6, 32, replace(CPU, epochs=3), cpu)
+    learner = kind(minilm, 6, 32, replace(CPU, epochs=3, train_layers=2), cpu)
     tokens, rows = learner.prepare(trec_pool.texts[:600]), np.arange(60)
     labels = np.asarray(trec_pool.labels)[rows]
     classifier = learner.fit(tokens, TrainingSet(rows, labels, PseudoLabels.none()), Objective(), Streams(0))

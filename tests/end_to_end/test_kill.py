@@ -13,30 +13,21 @@ from pathlib import Path
 import pytest
 
 import actune
-from actune.session.store import Store
+from tests.end_to_end.processes import fitted, started
 
 PLAN = ["--learner", "probe", "--initial", "30", "--batch", "20", "--rounds", "6", "--seed", "3"]
 KILLS = {"actune": 4, "random": 1, "ust": 1, "badge": 1, "actune --weak": 1}
 
 
-def command(method: str, folder: Path) -> list[str]:
-    words = [
-        "--method",
-        *method.split(),
-        *PLAN,
-        "--set",
-        "steps=150",
-        "--set",
-        "teacher_samples=5",
-        "--set",
-        "most_steps=600",
-    ]
-    return [sys.executable, "-m", "actune", "run", "trec", *words, "--out", str(folder), "--json"]
+def words(method: str) -> list[object]:
+    shorter = [*("--set", "steps=150"), *("--set", "teacher_samples=5"), *("--set", "most_steps=600")]
+    return ["run", "trec", "--method", *method.split(), *PLAN, *shorter, "--json", "--quiet"]
 
 
 def facts(method: str, folder: Path) -> dict[str, object]:
     """All that the unbroken and the resumed run must share, down to the bits of arrays and weights."""
-    done = subprocess.run([*command(method, folder), "--quiet"], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "actune", *map(str, words(method)), "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     result = json.loads(done.stdout.splitlines()[-1])
     for machine_dependent in ("seconds", "folder"):
         del result[machine_dependent]
@@ -55,16 +46,6 @@ def answers_of(folder: Path) -> list[actune.session.database.AnswerRow]:
     return answers
 
 
-def fitted(folder: Path) -> int:
-    """Rounds that are on the disk."""
-    if not (folder / "run.toml").exists():
-        return -1
-    store = Store.open(folder)
-    rounds = len(store.database.rounds())
-    store.close()
-    return rounds
-
-
 @pytest.mark.parametrize("method", KILLS)
 def test_a_killed_run_ends_like_an_unbroken_one(tmp_path, method):
     whole = facts(method, tmp_path / "whole")
@@ -74,10 +55,7 @@ def test_a_killed_run_ends_like_an_unbroken_one(tmp_path, method):
     rounds_at_kill = []
     while len(rounds_at_kill) < KILLS[method]:
         folder = broken[-1]
-        process = subprocess.Popen(command(method, folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wanted = moments.randint(max(0, fitted(folder)), 5)
-        while fitted(folder) < wanted and process.poll() is None:
-            time.sleep(0.01)
+        process = started(words(method), folder, moments.randint(max(0, fitted(folder)), 5))
         time.sleep(moments.uniform(0, 0.2))  # about a round
         acknowledged = answers_of(folder)
         process.send_signal(signal.SIGKILL)

@@ -266,6 +266,13 @@ def test_the_same_streams_give_the_same_weights(trusted: int) -> None:
     assert not torch.equal(first.weights, Trained(training, streams=Streams(1, 0)).weights)
 
 
+def test_the_callers_mode_does_not_stop_the_training() -> None:
+    """An interrupt may land where torch switches gradients back on, and leave them off."""
+    with torch.no_grad():
+        aside = Trained(training_of(20)).weights
+    assert torch.equal(aside, Trained(training_of(20)).weights)
+
+
 @pytest.mark.parametrize("objective", [Objective(weight=0.0), Objective(threshold=1.0)])
 def test_no_weight_or_a_shut_gate_is_plain_training(objective: Objective) -> None:
     plain, with_trusted = Trained(training_of(20), objective), Trained(training_of(20, 12), objective)

@@ -122,8 +122,7 @@ class FineTuned:
     def read(
         self, inputs: Tokens, progress: Progress = silent, head_input: bool = False, budget: int | None = None
     ) -> Readout:
-        pack = self.packs(inputs)
-        network = precision.halved(self.network) if pack else self.network
+        network, pack = self._for_reading(inputs)
 
         def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
             with last_inputs(network) as entered:
@@ -134,14 +133,19 @@ class FineTuned:
         return Readout(*read_tokens(forward, inputs, self.device, progress, budget, pack=pack))
 
     def sample(self, inputs: Tokens, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
-        chosen, pack = inputs.only(rows), self.packs(inputs)
-        network = precision.halved(self.network) if pack else self.network
+        chosen = inputs.only(rows)
+        network, pack = self._for_reading(chosen)
 
         def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
             return moments_of(lambda: said(network, batch)[0].float().log_softmax(1), samples)
 
         with dropout_on(network, seed):
             return Moments(*read_tokens(forward, chosen, self.device, progress, stage="sample", pack=pack))
+
+    def _for_reading(self, inputs: Tokens) -> tuple[nn.Module, bool]:
+        """The network in the precision for these texts, and whether it takes them end to end."""
+        pack = self.packs(inputs)
+        return precision.halved(self.network) if pack else self.network, pack
 
     def perturbed(self, inputs: Tokens, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
         return read_perturbed(self.network, inputs, self.device, seed, progress, epsilon)

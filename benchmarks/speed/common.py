@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -17,6 +18,18 @@ import torch
 
 from actune.models.encoders import load_tokenizer
 from actune.models.sources import fetch, find_model
+
+
+def arguments(about: str | None) -> argparse.ArgumentParser:
+    """What every benchmark of an encoder is told."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default="trec")
+    parser.add_argument("--data-dir")
+    parser.add_argument("--model", default="minilm", help="or roberta-shaped")
+    parser.add_argument("--limit", type=int, help="tokens; the task's own unless given")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--out", help="a file to add results to")
+    return parser
 
 
 def encoder(name: str) -> Path:

@@ -9,7 +9,6 @@ On a GPU they read fewer of the texts. `--fit` labels train the classifier first
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +28,7 @@ from actune.models.encoders import choose_device, load_tokenizer
 from actune.models.finetuning import FineTuning
 from actune.models.learners import recipe_for
 from actune.models.tokens import Tokens
-from benchmarks.speed.common import Results, ceiling, encoder, seconds_of
+from benchmarks.speed.common import Results, arguments, ceiling, encoder, seconds_of
 
 
 def usual_loop(network: Any, tokens: Tokens, batch: int, device: torch.device) -> torch.Tensor:
@@ -101,17 +100,11 @@ def _entropy(readout: Readout) -> torch.Tensor:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="trec")
-    parser.add_argument("--data-dir")
-    parser.add_argument("--model", default="minilm", help="or roberta-shaped")
+    parser = arguments(__doc__)
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--peer-texts", type=int, help="how many of them peers read")
     parser.add_argument("--fit", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--limit", type=int, help="tokens; the task's own unless given")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--out", help="a file to add results to")
     given = parser.parse_args()
     task, device, folder = load_task(given.data, given.data_dir), choose_device(given.device), encoder(given.model)
     results = Results(given.out, device)

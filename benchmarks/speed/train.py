@@ -10,7 +10,6 @@ the limit (paper style); all use AdamW and clip gradients. Ratios are within thi
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +29,7 @@ from actune.models.finetuning import FineTuning
 from actune.models.learners import recipe_for
 from actune.models.tokens import Tokens
 from actune.models.training import Batch, plan_batches
-from benchmarks.speed.common import Results, encoder, wait
+from benchmarks.speed.common import Results, arguments, encoder, wait
 
 
 def ours(
@@ -144,10 +143,7 @@ def trainer_ms(network: Any, batches: list[Batch], training: TrainingSet, tokens
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="trec")
-    parser.add_argument("--data-dir")
-    parser.add_argument("--model", default="minilm", help="or roberta-shaped")
+    parser = arguments(__doc__)
     parser.add_argument("--pseudo", type=int, default=32, help="trusted rows in a step")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--warm", type=int, help="steps before the clock starts: a fifth")
@@ -155,9 +151,6 @@ def main() -> None:
     parser.add_argument("--dev", type=int, default=0, help="rows of dev, looked at every 50 steps")
     parser.add_argument("--freeze", action="store_true", help="leave word embeddings as they are, on a GPU too")
     parser.add_argument("--ours-only", action="store_true")
-    parser.add_argument("--limit", type=int, help="tokens; the task's own unless given")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--out", help="a file to add results to")
     given = parser.parse_args()
     task, device, folder = load_task(given.data, given.data_dir), choose_device(given.device), encoder(given.model)
     results = Results(given.out, device)

@@ -27,17 +27,17 @@ from actune.methods.uncertainty import entropy_of
 from actune.models.finetuning import FineTuning
 from actune.models.sources import fetch, find_model
 
-BASE = Training(pseudo_batch=16, dev_at_epoch_end=False, freeze_word_embeddings=True)
+BASE = Training(pseudo_batch=16, dev_at_epoch_end=False, freeze_embeddings=True)
 ALONE = [
     replace(BASE, learning_rate=2e-5),
-    replace(BASE, learning_rate=5e-5, freeze_word_embeddings=False),
+    replace(BASE, learning_rate=5e-5, freeze_embeddings=False),
     replace(BASE, learning_rate=5e-5),
     replace(BASE, learning_rate=1e-4),
     replace(BASE, learning_rate=2e-4),
     replace(BASE, learning_rate=2e-4, epochs=10),
 ]
 TRUSTING = [replace(BASE, learning_rate=rate, steps=steps) for rate, steps in ((1e-4, 150), (2e-4, 75), (2e-4, 150))]
-COLUMNS = ("learning_rate", "freeze_word_embeddings", "epochs", "steps")
+COLUMNS = ("learning_rate", "freeze_embeddings", "epochs", "steps")
 
 
 def main() -> None:

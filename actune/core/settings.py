@@ -60,7 +60,7 @@ class Training:
     pseudo_batch: int = 32
     pseudo_rate: float = 1.0  # factor of the learning rate with pseudo-labels
     pseudo_constant: bool = False  # with pseudo-labels: that rate throughout, no warm-up and no decay
-    freeze_word_embeddings: bool = False
+    freeze_embeddings: bool = False
     train_layers: int = 0  # only the last ones, on cached outputs of those below; 0 trains all
     cache_limit: float = 10.0  # gigabytes that these outputs may take; above it they are computed anew
 

@@ -29,7 +29,8 @@ from actune.models.masking import IGNORED, Cloze, answers, hide, in_place, ordin
 from actune.models.reader import read_tokens
 from actune.models.steps import Tensors, make_step
 from actune.models.tokens import Tokens, tokenize
-from actune.models.training import linear_schedule, make_optimizer, set_rate
+from actune.models.training import linear_schedule
+from actune.models.weights import Weights
 
 RECIPE = Training(learning_rate=1e-4, warmup=0.06)
 BATCH = 32
@@ -119,25 +120,23 @@ def _train(
         loss = nn.functional.cross_entropy(logits, batch["labels"], reduction="sum")
         return loss / (batch["labels"] != IGNORED).sum().clamp(min=1)
 
-    take_step = make_step(network, loss_of, RECIPE.clip)
-    optimizer, factor = make_optimizer(network, RECIPE), linear_schedule(steps, RECIPE.warmup)
+    weights, factor = Weights(network, RECIPE), linear_schedule(steps, RECIPE.warmup)
+    take_step = make_step(weights, loss_of)
     every = max(10, steps // 10)
-    best, kept, failed = _examine(network, exam, 0), _copies(take_step.trainable), 0
+    best, kept, failed = _examine(network, exam, 0), weights.keep(None), 0
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(streams.integer("adapt dropout"))
         for step, batch in enumerate(islice(batches, steps), 1):
-            set_rate(optimizer, RECIPE.learning_rate * factor(step - 1))
-            take_step(optimizer, batch)
+            weights.set_rate(RECIPE.learning_rate * factor(step - 1))
+            take_step(batch)
             progress("adapt", step, steps)
             if step % every and step < steps:
                 continue
             if (found := _examine(network, exam, step)).loss < best.loss:
-                best, kept, failed = found, _copies(take_step.trainable), 0
+                best, kept, failed = found, weights.keep(kept), 0
             elif (failed := failed + 1) == 2:
                 break
-    with torch.no_grad():
-        for parameter, value in zip(take_step.trainable, kept, strict=True):
-            parameter.copy_(value)
+    weights.finish(kept)
     network.eval()
     return best
 
@@ -157,10 +156,6 @@ def _examine(network: nn.Module, exam: Cloze, steps: int) -> Exam:
     network.train()
     asked = int((exam.asked != IGNORED).sum())
     return Exam(losses.sum().item() / asked, hits.sum().item() / asked, steps)
-
-
-def _copies(parameters: list[nn.Parameter]) -> list[torch.Tensor]:
-    return [parameter.detach().clone() for parameter in parameters]
 
 
 def _name(folder: Path, texts: Sequence[str], steps: int, limit: int, seed: int, device: torch.device) -> str:

@@ -26,6 +26,7 @@ COUNT_FROM_TWO = {
 
 def choose_device(name: str = "auto") -> torch.device:
     """The device called `name`; auto takes a GPU where there is one."""
+    torch.backends.cuda.enable_cudnn_sdp(False)  # its attention spends seconds on a plan for every new shape
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name.startswith("cuda") and not torch.cuda.is_available():

@@ -19,7 +19,7 @@ from actune.core.training_set import TrainingSet
 from actune.models import precision
 from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.encoders import load_classifier, load_tokenizer, token_limit
-from actune.models.packing import packable, packed
+from actune.models.packing import few_shapes, packable, packed
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.steps import Tensors
@@ -68,8 +68,10 @@ class FineTuning:
     def _fresh(self, streams: Streams) -> FineTuned:
         """The encoder as it was pretrained, under a head of this round."""
         network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
-        if self.recipe.freeze_word_embeddings:
-            network.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
+        if self.recipe.freeze_embeddings:
+            for table in network.modules():
+                if isinstance(table, nn.Embedding):
+                    table.requires_grad_(False)
         return FineTuned(network, self.tokenizer, self.device)
 
     def load(self, folder: Path) -> FineTuned:
@@ -85,14 +87,17 @@ class _Fitting:
         self.inputs = inputs
         self.pack = pack
         self.device = classifier.device
+        self.in_half = pack and self.device.type == "cuda" and precision.native(self.device)
 
     def inputs_of(self, rows: Rows) -> Tensors:
-        if self.pack:
-            return self.inputs.packed(rows)
-        return self.inputs.batch(rows, round_to=1 if self.device.type == "cpu" else FEW_WIDTHS)
+        few = self.device.type == "cuda"
+        if not self.pack:
+            return self.inputs.batch(rows, round_to=FEW_WIDTHS if few else 1)
+        fill_to, round_to = few_shapes(self.network) if few else (1, 1)
+        return self.inputs.packed(rows, fill_to=fill_to, round_to=round_to)
 
     def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
-        with precision.for_training(self.device):
+        with nullcontext() if self.in_half else precision.for_training(self.device):
             logits, first = said(self.network, batch)
         return logits.float(), first.float()
 
@@ -163,7 +168,7 @@ class FineTuned:
 
 def said(network: nn.Module, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
     """The logits of some texts, and their last layer's first token."""
-    with packed(network, batch) if "begin" in batch else nullcontext(batch) as inputs, first_tokens(network) as seen:
+    with packed(network, batch) if "bounds" in batch else nullcontext(batch) as inputs, first_tokens(network) as seen:
         logits = network(**inputs).logits
     return logits, seen[0]
 

@@ -49,8 +49,9 @@ class Hidden(Tokens):
         given = moved({"inputs_embeds": states, "attention_mask": mask.numpy()}, device)
         return given | {"inputs_embeds": given["inputs_embeds"].float()}
 
-    def _packed_inputs(self, rows: Sequence[int] | Rows) -> dict[str, npt.NDArray[Any]]:
-        return {"inputs_embeds": self.states[self.places(rows)].astype(np.float32)[None]}
+    def _packed_inputs(self, rows: Sequence[int] | Rows, filler: int) -> dict[str, npt.NDArray[Any]]:
+        states = self.states[self.places(rows)].astype(np.float32)
+        return {"inputs_embeds": np.concatenate([states, np.zeros((filler, states.shape[1]), np.float32)])[None]}
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,10 @@ class Flowing(Tokens):
         batch = super().batch(rows, device, round_to)
         return {"inputs_embeds": self.lower(batch), "attention_mask": batch["attention_mask"]}
 
-    def _packed_inputs(self, rows: Sequence[int] | Rows) -> dict[str, npt.NDArray[Any]]:
+    def _packed_inputs(self, rows: Sequence[int] | Rows, filler: int) -> dict[str, npt.NDArray[Any]]:
         batch = super().batch(rows)
-        return {"inputs_embeds": self.lower(batch).numpy()[batch["attention_mask"].numpy() > 0][None]}
+        states = self.lower(batch).cpu().numpy()[batch["attention_mask"].numpy() > 0]
+        return {"inputs_embeds": np.concatenate([states, np.zeros((filler, states.shape[1]), np.float32)])[None]}
 
 
 class UpperLayers(FineTuning):

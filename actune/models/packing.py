@@ -1,25 +1,26 @@
 """Encoders on texts laid end to end: no product is spent on padding, and none on tokens that nobody will look at.
 
-The layers of some well-known families are run here from their own modules: products and norms over tokens alone,
-attention over a grid as wide as the longest text, and in the last layer only what the first token needs.
+The layers of some well-known families are run from their own weights by `blocks.layer`; the last one computes only what
+the first token needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
+from transformers.activations import GELUActivation
 
+from actune.models.blocks import Layout, Manner, Parts, in_place, layer
+from actune.models.compiling import of_any_length
 from actune.models.encoders import COUNT_FROM_TWO
 
 Tensors = dict[str, torch.Tensor]
-Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, float], torch.Tensor]
 
 _BERT = {
     "query": "attention.self.query",
@@ -66,15 +67,22 @@ FAMILIES = {
     "roberta": _BERT,
     "xlm-roberta": _BERT,
 }
-LAYOUT = ("begin", "place", "present")
+FILL_TO = 64  # tokens in a step are filled up to a multiple of this on a GPU, so that few shapes recur
+GRID_TO = 32
+LAYOUT = Layout._fields
 
 
 def packable(network: nn.Module) -> bool:
-    """Whether the network's layers are of a kind that runs here; on a GPU padded batches are read and recorded."""
+    """Whether the network's layers are of a kind that runs here."""
     config: Any = network.config
-    here = next(network.parameters()).device.type == "cpu"
     absolute = getattr(config, "position_embedding_type", None) in (None, "absolute")
-    return here and config.model_type in FAMILIES and absolute and not getattr(config, "is_decoder", False)
+    return config.model_type in FAMILIES and absolute and not getattr(config, "is_decoder", False)
+
+
+def few_shapes(network: nn.Module) -> tuple[int, int]:
+    """To which multiples packed batches are filled and a grid is widened, so that few shapes recur."""
+    config: Any = network.config
+    return FILL_TO, GRID_TO if config.model_type == "mpnet" else FILL_TO
 
 
 @contextmanager
@@ -122,87 +130,48 @@ def _inputs(body: Any, batch: Tensors) -> Tensors:
     return inputs
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Where texts lie among their tokens, and in a grid as wide as the longest."""
-
-    begin: torch.Tensor  # (texts,)
-    place: torch.Tensor  # (tokens,) in the grid
-    present: torch.Tensor  # (texts, longest)
-
-    @property
-    def even(self) -> bool:
-        """All texts are equally long: the packed tokens are the grid."""
-        return len(self.place) == self.present.numel()
-
-    def grid(self, tokens: torch.Tensor) -> torch.Tensor:
-        """(tokens, ...) as (texts, longest, ...), zero where there is none."""
-        if not self.even:
-            tokens = tokens.new_zeros(self.present.numel(), *tokens.shape[1:]).index_copy(0, self.place, tokens)
-        return tokens.reshape(*self.present.shape, *tokens.shape[1:])
-
-    def tokens(self, grid: torch.Tensor) -> torch.Tensor:
-        """(texts, longest, ...) as (tokens, ...)."""
-        cells = grid.flatten(0, 1)
-        return cells if self.even else cells.index_select(0, self.place)
-
-
 def _run(stack: Any, states: torch.Tensor, layout: Layout, config: Any, every: bool) -> torch.Tensor:
-    longest = layout.present.shape[1]
-    bias = stack.compute_position_bias(states.new_empty(1, longest, 1)) if config.model_type == "mpnet" else None
-    attend = _attention(layout, bias)
-    layers = [_Layer(layer, FAMILIES[config.model_type], config.num_attention_heads) for layer in stack.layer]
-    for layer in layers if every else layers[:-1]:
-        states = layer(states, attend)
-    return layout.grid(states) if every else layers[-1](states, attend, layout.begin)[:, None]
+    mask = _mask(stack, states, layout, config.model_type)
+    parts = [
+        {name: attrgetter(path)(layer) for name, path in FAMILIES[config.model_type].items()} for layer in stack.layer
+    ]
+    activate = parts[0]["activate"]  # one for all, so that they are seen to compute alike
+    of_any_length(layout.bounds, 0)
+    of_any_length(layout.place, 0)
+    of_any_length(layout.source, 0, 1)
+    of_any_length(mask, 0, 2, 3)
+    firsts = layout.bounds[: len(layout.source)]
+    of_any_length(firsts, 0)
+    for number, part in enumerate(parts, 1):
+        of_any_length(states, 0)
+        weights = Parts(*((part[name].weight, part[name].bias) for name in Parts._fields))
+        wanted = firsts if number == len(parts) and not every else None
+        states = layer(states, weights, _manner(part, activate, config), layout, mask, wanted)
+    return layout.grid(states) if every else states[:, None]
 
 
-class _Layer:
-    """One layer: attention and a feed-forward part, each with dropout, residual and norm."""
-
-    def __init__(self, layer: nn.Module, names: dict[str, str], heads: int) -> None:
-        self.of = {name: attrgetter(path)(layer) for name, path in names.items()}
-        self.heads = heads
-
-    def __call__(self, states: torch.Tensor, attend: Attend, firsts: torch.Tensor | None = None) -> torch.Tensor:
-        """All tokens, or the first of each text alone."""
-        if firsts is None:
-            asking = states
-            query, key, value = self._project(states, "query", "key", "value")
-        else:
-            asking = states.index_select(0, firsts)
-            (query,), (key, value) = self._project(asking, "query"), self._project(states, "key", "value")
-        drop = self.of["drop_attention"]
-        mixed = attend(query, key, value, drop.p if drop.training else 0.0)
-        mixed = self._dropped("drop_out", self.of["out"](mixed.flatten(1)))
-        asking = self.of["norm"](asking + mixed)
-        return self.of["last_norm"](asking + self._dropped("drop_down", self._fed(asking)))  # type: ignore[no-any-return]
-
-    def _project(self, states: torch.Tensor, *names: str) -> tuple[torch.Tensor, ...]:
-        """(tokens, heads, width of a head) for each name."""
-        return tuple(self.of[name](states).view(len(states), self.heads, -1) for name in names)
-
-    def _fed(self, states: torch.Tensor) -> torch.Tensor:
-        return self.of["down"](self.of["activate"](self.of["up"](states)))  # type: ignore[no-any-return]
-
-    def _dropped(self, name: str, states: torch.Tensor) -> torch.Tensor:
-        return self.of[name](states) if name in self.of else states
-
-
-def _attention(layout: Layout, bias: torch.Tensor | None) -> Attend:
-    """Attention inside each text, over the grid; some families add a bias by distance."""
+def _mask(stack: Any, states: torch.Tensor, layout: Layout, family: str) -> torch.Tensor | None:
+    """What attention in a grid may not look at, and the bias by distance that some families add."""
     mask = None if layout.even else layout.present[:, None, None]
-    if bias is not None:
-        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
+    if family == "mpnet":
+        bias: torch.Tensor = stack.compute_position_bias(states.new_empty(1, layout.source.shape[1], 1))
+        return bias if mask is None else bias.masked_fill(~mask, -torch.inf)
+    return None if in_place(states, None) else mask
 
-    def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, dropout: float) -> torch.Tensor:
-        whole = len(query) == len(key)
-        asking = layout.grid(query) if whole else query[:, None]
-        given = mask if whole or mask is None else mask[:, :, :1]
-        if given is not None and given.dtype != torch.bool:
-            given = given.to(asking.dtype)
-        asking, asked, answers = (part.transpose(1, 2) for part in (asking, layout.grid(key), layout.grid(value)))
-        found = F.scaled_dot_product_attention(asking, asked, answers, given, dropout).transpose(1, 2)
-        return layout.tokens(found) if whole else found[:, 0]
 
-    return attend
+def _manner(part: dict[str, Any], activate: Any, config: Any) -> Manner:
+    def share(name: str) -> float:
+        """What is dropped now."""
+        drop = part.get(name)
+        return float(drop.p) if drop is not None and drop.training else 0.0
+
+    smooth = isinstance(activate, GELUActivation)
+    return Manner(
+        heads=config.num_attention_heads,
+        epsilon=part["norm"].eps,
+        activate=F.gelu if smooth else activate,
+        smooth=smooth,
+        drop_attention=share("drop_attention"),
+        drop_out=share("drop_out"),
+        drop_down=share("drop_down"),
+    )

@@ -92,7 +92,7 @@ class Probing:
             if not pack:
                 return (pool(encoder(**batch)[0], batch["attention_mask"], mode),)
             with packed(encoder, batch, every=True) as inputs:
-                return (pool(encoder(**inputs)[0], batch["present"], mode),)
+                return (pool(encoder(**inputs)[0], batch["source"] >= 0, mode),)
 
         (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed", pack=pack)
         return vectors.cpu().numpy(), tokens.cut
@@ -126,6 +126,8 @@ class Head(nn.Module):
 
 class _Fitting:
     """What the training loop does with a head on embeddings."""
+
+    in_half = False
 
     def __init__(self, classifier: Probed, inputs: torch.Tensor) -> None:
         self.classifier = classifier

@@ -15,6 +15,7 @@ from actune.models import precision
 from actune.models.tokens import Tokens
 
 BUDGET = {"cpu": 1024, "cuda": 65536}  # padded tokens in a batch
+ALIGNED = 8  # widths in tokens that a GPU's kernels for masked attention take as they are
 
 
 def read_tokens(
@@ -37,7 +38,8 @@ def read_tokens(
         while waiting:
             rows = waiting.popleft()
             try:
-                outputs = forward(tokens.packed(rows, device) if pack else tokens.batch(rows, device))
+                batch = tokens.packed(rows, device, round_to=_width(device)) if pack else tokens.batch(rows, device)
+                outputs = forward(batch)
             except torch.OutOfMemoryError:
                 if len(rows) == 1:
                     raise
@@ -51,6 +53,10 @@ def read_tokens(
             done += len(rows)
             progress(stage, done, len(tokens))
     return results
+
+
+def _width(device: torch.device) -> int:
+    return ALIGNED if device.type == "cuda" else 1
 
 
 def _halves(batches: Iterable[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:

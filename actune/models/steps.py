@@ -7,8 +7,9 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
-from torch import nn
 from torch.overrides import TorchFunctionMode
+
+from actune.models.weights import Weights
 
 Tensors = dict[str, torch.Tensor]
 
@@ -16,20 +17,18 @@ Tensors = dict[str, torch.Tensor]
 class Step:
     """A step as Python runs it."""
 
-    def __init__(self, network: nn.Module, loss_of: Callable[[Tensors], torch.Tensor], clip: float) -> None:
-        self.trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
-        self.device = self.trainable[0].device
+    def __init__(self, weights: Weights, loss_of: Callable[[Tensors], torch.Tensor]) -> None:
+        self.weights = weights
+        self.device = weights.device
         self.loss_of = loss_of
-        self.clip = clip
 
-    def __call__(self, optimizer: torch.optim.Optimizer, batch: Tensors) -> None:
-        self._run(optimizer, {name: tensor.to(self.device, non_blocking=True) for name, tensor in batch.items()})
+    def __call__(self, batch: Tensors) -> None:
+        self._run({name: tensor.to(self.device, non_blocking=True) for name, tensor in batch.items()})
 
-    def _run(self, optimizer: torch.optim.Optimizer, batch: Tensors) -> None:
-        optimizer.zero_grad(set_to_none=True)
+    def _run(self, batch: Tensors) -> None:
+        self.weights.forget_gradients()
         self.loss_of(batch).backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.trainable, self.clip)
-        optimizer.step()
+        self.weights.update()
 
 
 class GraphedStep(Step):
@@ -41,46 +40,56 @@ class GraphedStep(Step):
     warm_up = 3
     most = 32  # recordings, each with memory of its own
 
-    def __init__(self, network: nn.Module, loss_of: Callable[[Tensors], torch.Tensor], clip: float) -> None:
-        super().__init__(network, loss_of, clip)
+    def __init__(self, weights: Weights, loss_of: Callable[[Tensors], torch.Tensor]) -> None:
+        super().__init__(weights, loss_of)
         self._stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
         self._memory = torch.cuda.graph_pool_handle()
         self._seen: dict[Hashable, int] = {}
         self._recorded: dict[Hashable, tuple[torch.cuda.CUDAGraph, Tensors]] = {}
 
-    def __call__(self, optimizer: torch.optim.Optimizer, batch: Tensors) -> None:
+    def __call__(self, batch: Tensors) -> None:
         shape = tuple((name, *tensor.shape) for name, tensor in batch.items())
         if shape not in self._recorded:
             self._seen[shape] = self._seen.get(shape, 0) + 1
-            if self._seen[shape] <= self.warm_up or len(self._recorded) >= self.most:
-                return self._aside(optimizer, batch)
-            if not self._record(shape, optimizer, batch):
-                return self._aside(optimizer, batch)
+            enough = 1 if self._recorded else self.warm_up
+            if self._seen[shape] <= enough or len(self._recorded) >= self.most:
+                return self._aside(batch)
+            if not self._record(shape, batch):
+                return self._aside(batch)
         graph, kept = self._recorded[shape]
         for name, tensor in batch.items():
-            kept[name].copy_(tensor, non_blocking=True)
+            kept[name].copy_(_pinned(tensor), non_blocking=True)
         graph.replay()
 
-    def _aside(self, optimizer: torch.optim.Optimizer, batch: Tensors) -> None:
+    def _run(self, batch: Tensors) -> None:
+        with self.device, ConstantsInPlace():  # a warm-up too, or what it compiles would not fit the recording
+            super()._run(batch)
+
+    def _aside(self, batch: Tensors) -> None:
         """As usual, but on the stream that records: gradients remember where they were made."""
         self._stream.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(self._stream):
-            super().__call__(optimizer, batch)
+            super().__call__(batch)
         torch.cuda.current_stream(self.device).wait_stream(self._stream)
 
-    def _record(self, shape: Hashable, optimizer: torch.optim.Optimizer, batch: Tensors) -> bool:
+    def _record(self, shape: Hashable, batch: Tensors) -> bool:
         kept = {name: tensor.to(self.device, copy=True) for name, tensor in batch.items()}
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize(self.device)
         try:
-            with self.device, ConstantsInPlace(), torch.cuda.graph(graph, pool=self._memory, stream=self._stream):
-                self._run(optimizer, kept)
+            with torch.cuda.graph(graph, pool=self._memory, stream=self._stream):
+                self._run(kept)
         except RuntimeError as error:  # an encoder that looks at its own values while it runs
             warnings.warn(f"this encoder's steps cannot be recorded and run slower: {error}", stacklevel=2)
             self.most = 0
             return False
         self._recorded[shape] = graph, kept
         return True
+
+
+def _pinned(tensor: torch.Tensor) -> torch.Tensor:
+    """From pinned memory a copy to the GPU waits for no earlier step."""
+    return tensor.pin_memory() if tensor.device.type == "cpu" else tensor
 
 
 class ConstantsInPlace(TorchFunctionMode):
@@ -96,7 +105,7 @@ class ConstantsInPlace(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def make_step(network: nn.Module, loss_of: Callable[[Tensors], torch.Tensor], clip: float) -> Step:
-    """The fastest kind of step on the network's device."""
-    kind = GraphedStep if next(network.parameters()).device.type == "cuda" else Step
-    return kind(network, loss_of, clip)
+def make_step(weights: Weights, loss_of: Callable[[Tensors], torch.Tensor]) -> Step:
+    """The fastest kind of step on the weights' device."""
+    kind = GraphedStep if weights.device.type == "cuda" else Step
+    return kind(weights, loss_of)

@@ -53,23 +53,40 @@ class Tokens:
         return moved({"input_ids": ids, "attention_mask": mask.astype(np.int64)}, device)
 
     def packed(
-        self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device | None = None
+        self,
+        rows: Sequence[int] | npt.NDArray[np.int64],
+        device: torch.device | None = None,
+        fill_to: int = 1,
+        round_to: int = 1,
     ) -> dict[str, torch.Tensor]:
-        """These rows end to end, and where each lies: see `packing.Layout`."""
+        """These rows end to end, and where each lies (`packing.Layout`): in place and in a grid as wide as the longest.
+
+        Filler, where it is asked for, makes their number a multiple, so that few shapes recur; so does rounded width.
+        """
         lengths = self.lengths[rows]
-        width = int(lengths.max())
+        filler = fill_to - int(lengths.sum()) % fill_to if fill_to > 1 else 0
+        width = -(-int(lengths.max()) // round_to) * round_to
         positions = _positions(lengths)
+        place = np.repeat(np.arange(len(rows)) * width, lengths) + positions
+        source = np.full(len(rows) * width, -1)
+        source[place] = np.arange(len(place))
+        bounds = _bounds(lengths)
+        if filler:
+            bounds = np.append(bounds, bounds[-1] + filler)
+            place = np.append(place, np.full(filler, -1))
+            positions = np.append(positions, np.zeros(filler, np.int64))
         found = {
-            **self._packed_inputs(rows),
+            **self._packed_inputs(rows, filler),
             "position_ids": positions[None],
-            "begin": _bounds(lengths)[:-1],
-            "place": np.repeat(np.arange(len(rows)) * width, lengths) + positions,
-            "present": np.arange(width) < lengths[:, None],
+            "bounds": bounds.astype(np.int32),
+            "place": place,
+            "source": source.reshape(len(rows), width),
         }
         return moved(found, device)
 
-    def _packed_inputs(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
-        return {"input_ids": self.flat[self.places(rows)].astype(np.int64)[None]}
+    def _packed_inputs(self, rows: Sequence[int] | npt.NDArray[np.int64], filler: int) -> dict[str, npt.NDArray[Any]]:
+        ids = self.flat[self.places(rows)].astype(np.int64)
+        return {"input_ids": np.append(ids, np.full(filler, self.pad))[None]}
 
     def batches(self, budget: int) -> Iterator[npt.NDArray[np.int64]]:
         """Rows from long to short in batches of at most `budget` padded tokens; equal lengths stay in row order."""
@@ -83,8 +100,11 @@ class Tokens:
 
 
 def moved(arrays: dict[str, npt.NDArray[Any]], device: torch.device | None) -> dict[str, torch.Tensor]:
-    """Arrays as tensors on a device."""
-    return {name: torch.from_numpy(array).to(device, non_blocking=True) for name, array in arrays.items()}
+    """Arrays as tensors; from pinned memory a copy to the GPU waits for nothing."""
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+    if device is not None and device.type == "cuda":
+        return {name: tensor.pin_memory().to(device, non_blocking=True) for name, tensor in tensors.items()}
+    return {name: tensor.to(device) for name, tensor in tensors.items()}
 
 
 def _bounds(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -20,6 +20,7 @@ from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.models.objectives import training_loss
 from actune.models.steps import Tensors, make_step
+from actune.models.weights import HalfWeights, Weights
 
 Rows = npt.NDArray[np.int64]
 KNOWN = ("labels", "targets", "weights", "proba")
@@ -39,6 +40,11 @@ class Fitting(Protocol):
 
     @property
     def network(self) -> nn.Module: ...
+
+    @property
+    def in_half(self) -> bool:
+        """Whether it is to compute in bfloat16 throughout, rather than where autocast thinks best."""
+        ...
 
     def inputs_of(self, rows: Rows) -> Tensors: ...
 
@@ -72,30 +78,27 @@ def train(
     network = fitting.network
     device = next(network.parameters()).device
     batches = plan_batches(training, objective, recipe, streams)
-    optimizer = make_optimizer(network, recipe)
+    weights = HalfWeights(network, recipe) if fitting.in_half else Weights(network, recipe)
     rate = learning_rates(len(batches), recipe, trusting=bool(len(batches[0].trusted)))
     teacher = _Teacher(fitting, training, objective, batches)
-    take_step = make_step(network, lambda batch: _loss(fitting, batch, objective), recipe.clip)
+    take_step = make_step(weights, lambda batch: _loss(fitting, batch, objective))
     best, kept = -1.0, None
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(streams.integer("dropout"))
         network.train()
         for step, batch in enumerate(batches, 1):
             teacher.before(step)
-            set_rate(optimizer, rate(step - 1))
+            weights.set_rate(rate(step - 1))
             share = ramp(step - 1, 0.05 * len(batches), 0.3 * len(batches), 1.0) if objective.ramp else 1.0
-            take_step(optimizer, _tensors(training, batch, fitting.inputs_of, teacher.proba, share))
+            take_step(_tensors(training, batch, fitting.inputs_of, teacher.proba, share))
             progress("train", step, len(batches))
             look = step % recipe.dev_every == 0 or batch.epoch_ends or step == len(batches)
             if dev_accuracy is not None and look:
                 network.eval()
                 if (accuracy := dev_accuracy()) > best:
-                    best, kept = accuracy, [parameter.detach().clone() for parameter in take_step.trainable]
+                    best, kept = accuracy, weights.keep(kept)
                 network.train()
-    if kept is not None:
-        with torch.no_grad():
-            for parameter, value in zip(take_step.trainable, kept, strict=True):
-                parameter.copy_(value)
+    weights.finish(kept)
     network.eval()
 
 
@@ -224,26 +227,3 @@ def learning_rates(steps: int, recipe: Training, trusting: bool) -> Callable[[in
         return lambda step: highest
     factor = linear_schedule(steps, recipe.warmup)
     return lambda step: highest * factor(step)
-
-
-def make_optimizer(network: nn.Module, recipe: Training) -> torch.optim.Optimizer:
-    """AdamW; biases and norms are vectors and do not decay. A rate that lies on the GPU may change between replays."""
-    trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [p for p in trainable if p.ndim > 1], "weight_decay": recipe.weight_decay},
-        {"params": [p for p in trainable if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    device = trainable[0].device
-    if device.type == "cpu":
-        return torch.optim.AdamW(groups, lr=recipe.learning_rate, eps=1e-8, fused=True)
-    rate = torch.tensor(recipe.learning_rate, device=device)
-    return torch.optim.AdamW(groups, lr=rate, eps=1e-8, fused=True, capturable=True)
-
-
-def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """The learning rate of the next step."""
-    for group in optimizer.param_groups:
-        if isinstance(group["lr"], torch.Tensor):
-            group["lr"].fill_(rate)
-        else:
-            group["lr"] = rate

@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, help="steps before the clock starts: a fifth")
     parser.add_argument("--peer-steps", type=int, default=30)
     parser.add_argument("--dev", type=int, default=0, help="rows of dev, looked at every 50 steps")
-    parser.add_argument("--freeze", action="store_true", help="leave word embeddings as they are, on a GPU too")
+    parser.add_argument("--train-embeddings", action="store_true", help="which are left as they are otherwise")
     parser.add_argument("--ours-only", action="store_true")
     given = parser.parse_args()
     task, device, folder = load_task(given.data, given.data_dir), choose_device(given.device), encoder(given.model)
@@ -162,7 +162,7 @@ def main() -> None:
     recipe = recipe_for("finetune", device.type)
     recipe = replace(recipe, pseudo_batch=given.pseudo, steps=given.steps, dev_every=50, most_steps=given.steps)
     recipe = replace(recipe, epochs=max(1, given.steps * 8 // 200), dev_at_epoch_end=False)
-    recipe = replace(recipe, freeze_word_embeddings=recipe.freeze_word_embeddings or given.freeze)
+    recipe = replace(recipe, freeze_embeddings=not given.train_embeddings)
     learner = FineTuning(folder, classes, limit, recipe, device)
     tokens = learner.prepare(task.pool.texts[:2200])
     rows, trusted = np.arange(200), np.arange(200, min(2200, len(tokens)))
@@ -176,7 +176,7 @@ def main() -> None:
         "data": given.data,
         "model": given.model,
         "rows": 8 + given.pseudo,
-        "frozen_words": recipe.freeze_word_embeddings,
+        "frozen_embeddings": recipe.freeze_embeddings,
     }
     found = ours(learner, tokens, training, dev, given.warm or len(batches) // 5)
     results.add(what="ours", **about, steps=len(batches), dev=given.dev, **{k: round(v, 2) for k, v in found.items()})

@@ -318,9 +318,9 @@ def test_the_embedding_is_the_last_layers_first_token(folder: Path, tmp_path: Pa
     close(hidden[:, 0], readout.embedding[:10])
 
 
-def test_word_embeddings_can_be_frozen(folder: Path) -> None:
+def test_embeddings_can_be_frozen(folder: Path) -> None:
     for frozen in (True, False):
-        learner, inputs = made("finetune", folder, freeze_word_embeddings=frozen)
+        learner, inputs = made("finetune", folder, freeze_embeddings=frozen)
         assert isinstance(learner, FineTuning)
         network: Any = learner.fit(inputs, TRUSTING, OPEN, Streams(0)).network
         untouched, _ = made("finetune", folder, learning_rate=0.0)

@@ -15,14 +15,24 @@ from actune.core.settings import Training
 from actune.errors import SettingError
 from actune.models import learners
 from actune.models.finetuning import FineTuning
-from actune.models.learners import CPU, LEARNERS, PAPER, PROBE, check_learner, estimate_round, make_learner, recipe_for
+from actune.models.learners import (
+    CPU,
+    GPU,
+    LEARNERS,
+    PAPER,
+    PROBE,
+    check_learner,
+    estimate_round,
+    make_learner,
+    recipe_for,
+)
 from actune.models.probing import Probing
 from actune.models.tokens import Tokens
 from tests.models.tiny import TEXTS
 
 
 def test_every_learner_and_device_has_its_recipe() -> None:
-    assert recipe_for("finetune", "cuda") == PAPER == Training()
+    assert recipe_for("finetune", "cuda") == GPU == replace(PAPER, freeze_embeddings=True)
     assert recipe_for("finetune", "cpu") == CPU != PAPER
     assert recipe_for("probe", "cpu") == recipe_for("probe", "cuda") == PROBE
 
@@ -30,7 +40,7 @@ def test_every_learner_and_device_has_its_recipe() -> None:
 def test_the_paper_recipe_is_the_papers() -> None:
     assert (PAPER.learning_rate, PAPER.weight_decay, PAPER.clip, PAPER.warmup) == (2e-5, 1e-8, 1.0, 0.1)
     assert (PAPER.epochs, PAPER.steps, PAPER.dev_every, PAPER.labelled_batch) == (15, 2000, 50, 8)
-    assert PAPER.dev_at_epoch_end and not PAPER.freeze_word_embeddings
+    assert PAPER.dev_at_epoch_end and not PAPER.freeze_embeddings
 
 
 def test_an_unknown_learner_is_corrected() -> None:

@@ -14,7 +14,7 @@ from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
-from actune.models import training as training_module
+from actune.models import weights as weights_module
 from actune.models.steps import Tensors
 from actune.models.training import train
 from tests.models.tiny import Plain, spied, training_of
@@ -108,9 +108,7 @@ def test_an_adversary_meets_the_trusted_rows_and_its_cost_is_added(
     trusted: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With plain descent and one step, what it adds to the loss is what it adds to the weights."""
-    monkeypatch.setattr(
-        training_module, "make_optimizer", lambda network, given: torch.optim.SGD(network.parameters(), lr=1.0)
-    )
+    monkeypatch.setattr(weights_module, "make_optimizer", lambda weights, given: torch.optim.SGD(weights, lr=1.0))
     recipe = replace(RECIPE, steps=1, epochs=1, labelled_batch=20, learning_rate=1.0, clip=1e9)
 
     def after(adversarial: float) -> tuple[torch.Tensor, Attacked]:

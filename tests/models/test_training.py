@@ -22,17 +22,17 @@ from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.core.view import View
 from actune.methods.queries import Top
 from actune.methods.uncertainty import entropy
-from actune.models import training as training_module
+from actune.models import weights as weights_module
 from actune.models.training import (
     endless,
     epochs_of,
     learning_rates,
     linear_schedule,
-    make_optimizer,
     plan_batches,
     ramp,
     train,
 )
+from actune.models.weights import Weights
 from tests.models.tiny import Plain, spied, training_of
 
 ROWS, CLASSES = 40, 3
@@ -177,9 +177,7 @@ def test_every_step_learns_something_and_one_learns_most(steps: int, warmup: flo
 def test_gradients_are_clipped_and_the_schedule_is_applied(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """With plain descent the length of a step is rate x factor x clipped gradient."""
     recipe = replace(RECIPE, clip=0.5, learning_rate=1.0)
-    monkeypatch.setattr(
-        training_module, "make_optimizer", lambda network, given: torch.optim.SGD(network.parameters(), lr=1.0)
-    )
+    monkeypatch.setattr(weights_module, "make_optimizer", lambda weights, given: torch.optim.SGD(weights, lr=1.0))
     point = nn.Parameter(torch.zeros(2, dtype=torch.float64))
     network = nn.ParameterList([point])
     places = [point.detach().clone()]
@@ -201,7 +199,7 @@ def test_gradients_are_clipped_and_the_schedule_is_applied(scale: float, monkeyp
 def test_vectors_do_not_decay() -> None:
     network = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Embedding(5, 4))
     network[2].requires_grad_(False)
-    decaying, still = make_optimizer(network, replace(RECIPE, weight_decay=0.3)).param_groups
+    decaying, still = Weights(network, replace(RECIPE, weight_decay=0.3)).optimizer.param_groups
     assert decaying["params"] == [network[0].weight] and decaying["weight_decay"] == 0.3
     assert [id(p) for p in still["params"]] == [id(p) for p in (network[0].bias, network[1].weight, network[1].bias)]
     assert still["weight_decay"] == 0

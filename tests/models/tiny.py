@@ -101,6 +101,8 @@ def training_of(labelled: int, trusted: int = 0, classes: int = 3) -> TrainingSe
 class Plain:
     """A network in training whose inputs are row numbers; its embedding is whatever its logits are."""
 
+    in_half = False
+
     def __init__(self, network: nn.Module, logits_of: Callable[[torch.Tensor], torch.Tensor]) -> None:
         self.network = network
         self.logits_of = logits_of

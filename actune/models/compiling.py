@@ -46,6 +46,9 @@ def can_compile() -> bool:
 @cache
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     import torch._dynamo
+    from torch._inductor import config
 
     torch._dynamo.config.recompile_limit = max(MOST_VERSIONS, torch._dynamo.config.recompile_limit)
+    if config.cpp.vec_isa_ok is None:
+        config.cpp.vec_isa_ok = False  # else processes that try out the CPU come first, for half a minute
     return torch.compile(function)

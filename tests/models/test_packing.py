@@ -68,6 +68,22 @@ def test_gradients_are_those_of_padded_texts(family: str, folders: Callable[[str
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_filler_changes_neither_logits_nor_gradients(family: str, folders: Callable[[str], Path]) -> None:
+    """A GPU records whole steps, so their shapes are filled up to a few that recur."""
+    network, tokens = loaded(folders(family))
+    found = []
+    for batch in (tokens.packed(MIXED), tokens.packed(MIXED, fill_to=64, round_to=16)):
+        network.zero_grad()
+        logits = said(network, batch)[0]
+        nn.functional.cross_entropy(logits, torch.arange(10) % 3).backward()
+        found.append([logits.detach(), *(p.grad.clone() for p in network.parameters() if p.grad is not None)])
+    assert batch["input_ids"].shape[1] % 64 == 0 and batch["source"].shape[1] % 16 == 0
+    assert batch["input_ids"].shape[1] > sum(tokens.lengths[MIXED])
+    for one, other in zip(*found, strict=True):
+        close(other, one)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_token_is_that_of_padded_texts(family: str, folders: Callable[[str], Path]) -> None:
     network, tokens = load_encoder(folders(family), CPU), tokenize(load_tokenizer(folders(family)), TEXTS, LIMIT)
     padded, batch = tokens.batch(MIXED), tokens.packed(MIXED)

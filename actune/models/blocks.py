@@ -154,8 +154,34 @@ def _in_place(
             *alone, None, asking, bounds, most, longest, dropout, 0, compute_log_sumexp=torch.is_grad_enabled()
         )
         return found[0][0]  # type: ignore[no-any-return]
+    return flash(query, key, value, bounds, longest, dropout, asking=asking, most=most)
+
+
+def flash(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    bounds: torch.Tensor,
+    longest: int,
+    dropout: float,
+    reach: int = -1,
+    asking: torch.Tensor | None = None,
+    most: int | None = None,
+) -> torch.Tensor:
+    """Attention inside each text, and there as far as `reach`; `asking` bounds the tokens that ask, if not all do."""
     found = torch.ops.aten._flash_attention_forward(
-        query, key, value, asking, bounds, most, longest, dropout, is_causal=False, return_debug_mask=False
+        query,
+        key,
+        value,
+        bounds if asking is None else asking,
+        bounds,
+        longest if most is None else most,
+        longest,
+        dropout,
+        is_causal=False,
+        return_debug_mask=False,
+        window_size_left=reach,
+        window_size_right=reach,
     )
     return found[0]  # type: ignore[no-any-return]
 

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn import functional as F
 from transformers.activations import GELUActivation
 
+from actune.models import rotary
 from actune.models.blocks import Layout, Manner, Parts, in_place, layer
 from actune.models.compiling import of_any_length
 from actune.models.encoders import COUNT_FROM_TWO
@@ -75,6 +76,8 @@ LAYOUT = Layout._fields
 def packable(network: nn.Module) -> bool:
     """Whether the network's layers are of a kind that runs here."""
     config: Any = network.config
+    if config.model_type in rotary.FAMILIES:
+        return hasattr(network.base_model, "rotary_emb")  # older versions of transformers build it otherwise
     absolute = getattr(config, "position_embedding_type", None) in (None, "absolute")
     return config.model_type in FAMILIES and absolute and not getattr(config, "is_decoder", False)
 
@@ -93,6 +96,10 @@ def packed(network: nn.Module, batch: Tensors, every: bool = False) -> Iterator[
     """
     body: Any = network.base_model
     layout = Layout(*(batch[name] for name in LAYOUT))
+    if body.config.model_type in rotary.FAMILIES:
+        with rotary.packed(network, _given(body, batch), layout) as inputs:
+            yield inputs
+        return
     stack = body.transformer if body.config.model_type == "distilbert" else body.encoder
 
     def forward(hidden_states: torch.Tensor, *_: Any, **__: Any) -> Any:
@@ -118,10 +125,15 @@ class _Hidden(tuple[torch.Tensor]):
         return self[0]
 
 
-def _inputs(body: Any, batch: Tensors) -> Tensors:
+def _given(body: Any, batch: Tensors) -> Tensors:
     inputs = {name: tensor for name, tensor in batch.items() if name not in LAYOUT}
     if "inputs_embeds" in inputs:  # of lower layers, which were kept in a precision of their own
         inputs["inputs_embeds"] = inputs["inputs_embeds"].to(next(body.parameters()).dtype)
+    return inputs
+
+
+def _inputs(body: Any, batch: Tensors) -> Tensors:
+    inputs = _given(body, batch)
     if body.config.model_type in COUNT_FROM_TWO:
         inputs["position_ids"] = inputs["position_ids"] + 2
     if hasattr(body.embeddings, "token_type_embeddings"):

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from actune.models import rotary
 from actune.models.encoders import load_classifier, load_encoder, load_tokenizer
 from actune.models.finetuning import FineTuned, said
 from actune.models.packing import FAMILIES, packable, packed
@@ -17,6 +18,7 @@ from actune.models.tokens import Tokens, tokenize
 from tests.models.tiny import CONFIGS, LIMIT, TEXTS, save_tiny
 
 CPU = torch.device("cpu")
+ALL = [*FAMILIES, *rotary.FAMILIES]
 Batches = list[list[int]]
 MIXED, EQUAL, ONE = list(range(10)), [0, 10, 20], [6]  # of many lengths, of one length, a single text
 
@@ -42,7 +44,7 @@ def close(one: torch.Tensor, other: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize("rows", [MIXED, EQUAL, ONE], ids=["mixed", "equal", "one"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_logits_and_first_tokens_are_those_of_padded_texts(
     family: str, rows: list[int], folders: Callable[[str], Path]
 ) -> None:
@@ -54,7 +56,7 @@ def test_logits_and_first_tokens_are_those_of_padded_texts(
     close(given[1], expected[1])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_gradients_are_those_of_padded_texts(family: str, folders: Callable[[str], Path]) -> None:
     network, tokens = loaded(folders(family))
     found = []
@@ -67,7 +69,7 @@ def test_gradients_are_those_of_padded_texts(family: str, folders: Callable[[str
         close(found[1][name], gradient)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_filler_changes_neither_logits_nor_gradients(family: str, folders: Callable[[str], Path]) -> None:
     """A GPU records whole steps, so their shapes are filled up to a few that recur."""
     network, tokens = loaded(folders(family))
@@ -83,7 +85,7 @@ def test_filler_changes_neither_logits_nor_gradients(family: str, folders: Calla
         close(other, one)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_every_token_is_that_of_padded_texts(family: str, folders: Callable[[str], Path]) -> None:
     network, tokens = load_encoder(folders(family), CPU), tokenize(load_tokenizer(folders(family)), TEXTS, LIMIT)
     padded, batch = tokens.batch(MIXED), tokens.packed(MIXED)
@@ -108,7 +110,7 @@ def test_dropout_drops_in_attention_and_behind_it(family: str, folders: Callable
         assert not torch.equal(one, other), name
 
 
-@pytest.mark.parametrize("family", sorted(set(CONFIGS) - set(FAMILIES)))
+@pytest.mark.parametrize("family", sorted(set(CONFIGS) - set(ALL)))
 def test_other_families_stay_with_padding(family: str, folders: Callable[[str], Path]) -> None:
     assert not packable(load_encoder(folders(family), CPU))
 

@@ -52,7 +52,7 @@ CONFIGS: dict[str, Any] = {
     "deberta-v2": partial(library.DebertaV2Config, **SIZE, **RELATIVE, type_vocab_size=0, position_biased_input=False),
     "distilbert": partial(library.DistilBertConfig, dim=32, n_layers=2, n_heads=2, hidden_dim=64),
     "electra": partial(library.ElectraConfig, **SIZE, embedding_size=16),
-    "modernbert": partial(library.ModernBertConfig, **SIZE, **ENDS),
+    "modernbert": partial(library.ModernBertConfig, **SIZE, **ENDS, local_attention=6),
     "mpnet": partial(library.MPNetConfig, **SIZE),
     "roberta": partial(library.RobertaConfig, **SIZE),
     "xlm-roberta": partial(library.XLMRobertaConfig, **SIZE),

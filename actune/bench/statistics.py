@@ -1,11 +1,125 @@
-"""What several runs say together: how many labels an accuracy costs, and whether two methods differ."""
+"""What several runs say together: means with intervals, labels that an accuracy costs, whether two methods differ.
+
+Numbers go in and numbers come out; where there are too few runs for a number there is None, never NaN.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+
+CONFIDENCE = 0.95  # of every interval
+POWER = 0.8  # of the estimate of how many runs would do
+MOST_RUNS = 100  # a larger number is no advice
+ALIKE = 1e-9  # runs that deviate by less differ by rounding alone
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over runs. Without two runs that differ there is no interval and no test of it."""
+
+    mean: float
+    runs: int
+    deviation: float | None = None  # of a sample: divided by n - 1
+    low: float | None = None
+    high: float | None = None
+    t: float | None = None
+    p: float | None = None  # two-sided, of a mean of zero
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The interval, where there is one."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """The mean of independent runs with its t-interval, and Student's test of whether it is zero."""
+    count = len(values)
+    if not count:
+        raise ValueError("a mean needs a run")
+    mean = math.fsum(values) / count
+    if count < 2:
+        return Estimate(mean, count)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    return _tested(Estimate(mean, count, deviation), deviation / math.sqrt(count), count - 1)
+
+
+def paired_test(a: Sequence[float], b: Sequence[float]) -> Estimate:
+    """a - b of two methods whose results stand in the same order of seeds."""
+    return estimate([one - other for one, other in zip(a, b, strict=True)])
+
+
+def over_tasks(parts: Sequence[Estimate]) -> Estimate:
+    """The mean over these tasks, each counting alike, of means over runs; degrees of freedom by Satterthwaite.
+
+    It speaks of these tasks alone: only the luck of seeds is in its interval. `runs` is the fewest of a task.
+    """
+    if not parts:
+        raise ValueError("a mean over tasks needs a task")
+    whole = Estimate(math.fsum(part.mean for part in parts) / len(parts), min(part.runs for part in parts))
+    variances = [part.deviation**2 / part.runs for part in parts if part.deviation is not None]
+    if len(variances) < len(parts) or not (total := math.fsum(variances)):
+        return whole
+    shares = [variance**2 / (part.runs - 1) for variance, part in zip(variances, parts, strict=True)]
+    return _tested(whole, math.sqrt(total) / len(parts), total**2 / math.fsum(shares))
+
+
+def jackknife(statistic: Callable[[Sequence[int]], float], seeds: Sequence[int]) -> Estimate:
+    """A statistic of all seeds; its interval from what becomes of it when each seed in turn is left out.
+
+    For a mean this is the t-interval. Where leaving a seed out makes the statistic infinite there is no interval.
+    """
+    whole = Estimate(statistic(seeds), len(seeds))
+    if len(seeds) < 2:
+        return whole
+    without = [statistic([seed for seed in seeds if seed != left_out]) for left_out in seeds]
+    if not all(map(math.isfinite, [whole.mean, *without])):
+        return whole
+    count, middle = len(seeds), math.fsum(without) / len(seeds)
+    error = math.sqrt((count - 1) / count * math.fsum((value - middle) ** 2 for value in without))
+    return _tested(replace(whole, deviation=error * math.sqrt(count)), error, count - 1)
+
+
+def _tested(found: Estimate, error: float, degrees: float) -> Estimate:
+    """The estimate with interval and test, by the standard error of its mean."""
+    if error < ALIKE:
+        return found
+    from scipy.special import stdtr, stdtrit
+
+    half = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
+    t = found.mean / error
+    return replace(found, low=found.mean - half, high=found.mean + half, t=t, p=2 * float(stdtr(degrees, -abs(t))))
+
+
+def runs_wanted(found: Estimate, comparisons: int = 1) -> int | None:
+    """How many runs in all would probably tell such a mean from zero: a rough estimate from a few runs.
+
+    With a power of 0.8, and as strictly as the first of so many comparisons is tested. None where nothing is known of
+    the spread, or where it would take more than MOST_RUNS.
+    """
+    from scipy.special import stdtrit
+
+    if not found.deviation or abs(found.mean) < ALIKE:
+        return None
+    certain = 1 - (1 - CONFIDENCE) / (2 * comparisons)
+    for runs in range(2, MOST_RUNS + 1):
+        quantiles = float(stdtrit(runs - 1, certain)) + float(stdtrit(runs - 1, POWER))
+        if runs >= (quantiles * found.deviation / found.mean) ** 2:
+            return runs
+    return None
+
+
+def holm(values: Sequence[float | None]) -> list[float | None]:
+    """p-values of one family after Holm's correction, in their order; what has no p is not in the family."""
+    known = sorted((value, place) for place, value in enumerate(values) if value is not None)
+    corrected: list[float | None] = [None] * len(values)
+    largest = 0.0
+    for rank, (value, place) in enumerate(known):
+        largest = max(largest, min(1.0, (len(known) - rank) * value))
+        corrected[place] = largest
+    return corrected
 
 
 def labels_needed(labels: Sequence[float], accuracies: Sequence[float], target: float) -> float:
@@ -24,21 +138,33 @@ def label_saving(needed: float, labels: float) -> float:
     return 1 - labels / needed
 
 
+def area_under(labels: Sequence[float], accuracies: Sequence[float]) -> float:
+    """The area under a curve over its range of labels, which is its average accuracy."""
+    points = list(zip(labels, accuracies, strict=True))
+    if not points:
+        raise ValueError("an area needs a point")
+    if len(points) == 1:
+        return float(points[0][1])
+    area = math.fsum((after - before) * (low + high) / 2 for (before, low), (after, high) in pairwise(points))
+    return area / (points[-1][0] - points[0][0])
+
+
 @dataclass(frozen=True)
-class Paired:
-    """How two methods differ over the same seeds: a - b, its spread over seeds, and Student's test of it."""
+class Wins:
+    """In how many comparisons a method was ahead, level and behind."""
 
-    mean: float
-    deviation: float  # of a sample: divided by n - 1
-    t: float
-    p: float  # two-sided
+    ahead: int
+    level: int
+    behind: int
+
+    @property
+    def rate(self) -> float:
+        """The share won. A tie is half a win: on a small test set equal numbers are common."""
+        return (self.ahead + self.level / 2) / (self.ahead + self.level + self.behind)
 
 
-def paired_test(a: Sequence[float], b: Sequence[float]) -> Paired:
-    """The difference of two methods whose results stand in the same order of seeds."""
-    import numpy as np
-    from scipy.stats import ttest_rel
-
-    difference = np.asarray(a, np.float64) - np.asarray(b, np.float64)
-    found = ttest_rel(a, b)
-    return Paired(float(difference.mean()), float(difference.std(ddof=1)), float(found.statistic), float(found.pvalue))
+def wins(a: Sequence[float], b: Sequence[float]) -> Wins:
+    """How often `a` is ahead of `b`, compared place by place."""
+    gaps = [one - other for one, other in zip(a, b, strict=True)]
+    ahead, behind = sum(gap > ALIKE for gap in gaps), sum(gap < -ALIKE for gap in gaps)
+    return Wins(ahead, len(gaps) - ahead - behind, behind)

@@ -15,6 +15,7 @@ from actune.report.figures import WIDTH, class_style, shown_classes
 from actune.report.svg import INK, OTHER, picture, write_names
 from actune.session.session import Session
 from actune.session.state import add_up
+from actune.session.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,21 +54,21 @@ def maps_of(sessions: Sequence[Session], round: int | None = None) -> list[Map |
         if not firsts:
             return [None] * len(sessions)
         round = min(firsts)
-    maps = [load_map(session, round) for session in sessions]
+    maps = [load_map(session.store, round) for session in sessions]
     if not any(maps):
         raise SettingError(f"round {round} has no map: {_known_rounds(sessions)}")
     return maps
 
 
-def load_map(session: Session, round: int) -> Map | None:
+def load_map(store: Store, round: int) -> Map | None:
     """The map of the choice for `round`, where there was one and the pool was read for it."""
-    if not 1 <= round < session.selected:
+    database = store.database
+    if not 1 <= round < len(database.selections()):
         return None
-    arrays = session.store.load_arrays(f"select-{round:03d}")
+    arrays = store.load_arrays(f"select-{round:03d}")
     if "map_rows" not in arrays:
         return None
-    database, rows = session.store.database, arrays["map_rows"]
-    seen = session.rounds()[round - 1]["answers_seen"]
+    rows, seen = arrays["map_rows"], database.rounds()[round - 1]["answers_seen"]
     labelled = add_up(answer for answer in database.answers() if answer.number <= seen).of_row
     return Map(
         round=round,
@@ -217,7 +218,7 @@ def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def _maps(session: Session) -> Iterator[Map]:
     for round in range(1, session.selected):
-        if found := load_map(session, round):
+        if found := load_map(session.store, round):
             yield found
 
 

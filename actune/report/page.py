@@ -41,28 +41,30 @@ class MapPart:
 
 def write_report(sessions: Sequence[Session], path: Path, round: int | None = None) -> Path:
     """Writes the page of the first run beside the others. `round` chooses the map, by default the first there is."""
+    check_place(path)
+    # a file name may hold bytes that are no letters
+    write_atomically(Path(path), render(sessions, round).encode("utf-8", "replace"))
+    return Path(path)
+
+
+def check_place(path: Path) -> None:
+    """One sentence for a page that cannot lie there, before anything is drawn."""
     path = Path(path)
     if path.is_dir():
         raise UserError(f"{str(path)!r} is a folder: name a file, such as {str(path / 'report.html')!r}")
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {str(path.parent)!r} to write {path.name!r} into")
-    # a file name may hold bytes that are no letters
-    write_atomically(path, render(sessions, round).encode("utf-8", "replace"))
-    return path
 
 
 def render(sessions: Sequence[Session], round: int | None = None) -> str:
     """The page as text."""
-    from jinja2 import Environment, StrictUndefined
-
     from actune.report import figures
 
     runs = runs_of(sessions)
     fitted, measured = [run for run in runs if run.rounds], [run for run in runs if run.measured]
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["percent"] = percent
-    template = resources.files("actune.report").joinpath("page.html.jinja").read_text(encoding="utf-8")
-    return environment.from_string(template).render(
+    return fill(
+        "actune.report",
+        "page.html.jinja",
         runs=runs,
         verdict=verdict(runs),
         one_split=len({run.config.resolved.fingerprint for run in runs}) == 1,
@@ -79,6 +81,17 @@ def render(sessions: Sequence[Session], round: int | None = None) -> str:
         maps=map_parts(sessions, runs, round),
         settings=settings_table(runs),
     )
+
+
+def fill(package: str, file: str, **facts: Any) -> str:
+    """A page of the package, filled in: all text escaped, in the style that all pages share."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["percent"] = percent
+    template = resources.files(package).joinpath(file).read_text(encoding="utf-8")
+    style = resources.files("actune.report").joinpath("page.css").read_text(encoding="utf-8")
+    return environment.from_string(template).render(style=style, **facts)
 
 
 def map_parts(sessions: Sequence[Session], runs: Sequence[Run], round: int | None) -> tuple[int | None, list[MapPart]]:

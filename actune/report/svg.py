@@ -23,7 +23,7 @@ LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx")
 OTHER = "#8a8a8a"
 
-_STYLE: dict[str, Any] = {
+STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # a class may be called $x$
     "font.size": 9,
@@ -50,7 +50,7 @@ def picture(name: str, alt: str, size: tuple[float, float], draw: Callable[[Figu
     from matplotlib.figure import Figure
 
     buffer = BytesIO()
-    with style.context(["default", {**_STYLE, "svg.hashsalt": name}]), warnings.catch_warnings():
+    with style.context(["default", {**STYLE, "svg.hashsalt": name}]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's browser has the letter
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)

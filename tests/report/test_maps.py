@@ -47,7 +47,7 @@ def test_equal_points_can_be_laid_out():
 
 
 def test_the_number_of_threads_changes_no_bit(opened):
-    points = load_map(opened["actune"], 1).points  # real ones: a cloud at random forgives a wrong bit
+    points = load_map(opened["actune"].store, 1).points  # real ones: a cloud at random forgives a wrong bit
     layout(points[:20])  # a limit holds for the libraries that are loaded
     places = []
     for threads in (1, 2):
@@ -67,7 +67,7 @@ def test_near_points_stay_near():
 
 def test_the_map_knows_what_was_asked(opened):
     session = opened["actune"]
-    found = load_map(session, 1)
+    found = load_map(session.store, 1)
     rows = session.store.load_arrays("select-001")["map_rows"]
     asked = [question.row for question in session.store.database.questions() if question.round == 1]
     assert sorted(rows[found.asked].tolist()) == sorted(asked)
@@ -75,7 +75,7 @@ def test_the_map_knows_what_was_asked(opened):
 
 def test_labelled_rows_are_measured_and_drawn(opened):
     session = opened["actune"]
-    found = load_map(session, 1)
+    found = load_map(session.store, 1)
     rows = session.store.load_arrays("select-001")["map_rows"]
     first = [question.row for question in session.store.database.questions() if question.round == 0]
     assert sorted(rows[found.labelled].tolist()) == sorted(first)

@@ -1,0 +1,70 @@
+"""Fig. 3: how many labels others need for what AcTune has at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from actune.bench import paper
+from actune.bench.comparison import Saving
+from actune.bench.evidence import Evidence
+from actune.bench.figures.drawing import BLUE, ORANGE, SKY, WIDTH, Drawing, Missing, legend
+from actune.bench.figures.panels import setups_told
+from actune.report.svg import INK, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NAMES = ("fig3-labels", "Fig. 3: labels needed for AcTune's last accuracy")
+LOOKS = ((BLUE, ""), (ORANGE, "///"), (SKY, "..."))
+WIDE, APART = 0.25, 0.28
+
+
+def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
+    """Bars of labels: AcTune, the best that only asks, and UST."""
+    asking, ust = paper.rivals(evidence, paper.ASKING), paper.rivals(evidence, ("ust",))
+    scenes = list(dict.fromkeys(rival.scene for rival in (*asking, *ust)))
+    if not scenes:
+        return [Missing(*NAMES, f"actune and a rival on any of {', '.join(paper.TASKS)}", "paper.toml")]
+    best = {rival.scene: rival.method for rival in asking}
+    groups = [{rival.scene: rival.saving for rival in group} for group in (asking, ust)]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for place, scene in enumerate(scenes):
+            savings = [group.get(scene) for group in groups]
+            own = next(saved.labels for saved in savings if saved)
+            _bar(axes, place - APART, own, f"{own:,}", LOOKS[0])
+            for shift, saved, look in zip((0, APART), savings, LOOKS[1:], strict=True):
+                if saved:
+                    _bar(axes, place + shift, saved.needed if saved.reached else saved.longest, _told(saved), look)
+        below = [f"\nbest: {paper.shown(best[scene])}" if scene in best else "" for scene in scenes]
+        ticks = [plain(scene.task, 24) + words for scene, words in zip(scenes, below, strict=True)]
+        axes.set_xticks(range(len(scenes)), ticks)
+        axes.tick_params(axis="x", length=0)
+        axes.set(ylabel="labels")
+        axes.margins(x=0.02, y=0.14)
+        axes.grid(True, axis="y")
+        keys = [axes.bar(0, 0, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.6) for colour, hatch in LOOKS]
+        legend(figure, dict(zip(("AcTune", "best of active learning", "UST"), keys, strict=True)))
+
+    caption = (
+        "Labels that others need for the accuracy that AcTune has at its last label, on mean curves, and the share"
+    )
+    caption += " of them that AcTune saves."
+    if any(not saved.reached for group in groups for saved in group.values()):
+        caption += " More than (>): the curve ends there, before it reached that accuracy."
+    if lacking := [task for task in paper.TASKS if task not in {scene.task for scene in scenes}]:
+        caption += f" Missing: {', '.join(lacking)}."
+    return [Drawing(*NAMES, f"{caption} {setups_told(scenes)}", (WIDTH, 3.3), draw)]
+
+
+def _told(saved: Saving) -> str:
+    if not saved.reached:
+        return f"> {saved.longest:,}"
+    return f"{saved.needed:,.0f}\n{100 * saved.share.mean:.0f} %"
+
+
+def _bar(axes: Axes, place: float, height: float, words: str, look: tuple[str, str]) -> Any:
+    axes.bar(place, height, WIDE, color=look[0], hatch=look[1], edgecolor=INK, linewidth=0.6)
+    axes.annotate(words, (place, height), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=8)

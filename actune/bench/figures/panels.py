@@ -1,0 +1,86 @@
+"""Panels of learning curves with one legend, and the words that every caption has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from actune.bench.evidence import Curves, Scene
+from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Look, axes_in_rows, legend, looks
+from actune.report.svg import INK, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+MOST_BANDS = 5  # in one panel
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves of one scene by name."""
+
+    title: str
+    scene: Scene
+    lines: dict[str, Curves]
+    level: float | None = None  # a line across
+
+
+def curve_drawing(
+    name: str, title: str, caption: str, panels: Sequence[Panel], measure: str = "test accuracy (%)"
+) -> Drawing:
+    """Some panels, two in a row."""
+    names = list(dict.fromkeys(line for panel in panels for line in panel.lines))
+    styles, columns = looks(names), min(2, len(panels))
+    rows = -(-len(panels) // columns)
+
+    def draw(figure: Figure) -> None:
+        handles: dict[str, Any] = {}
+        for place, (axes, panel) in enumerate(zip(axes_in_rows(figure, len(panels), columns), panels, strict=True)):
+            banded = _banded(panel)
+            for line, curves in panel.lines.items():
+                handles[line] = plot(axes, curves, styles[line], line in banded)
+            if panel.level is not None:
+                handles["all labels"] = axes.axhline(100 * panel.level, color=INK, linewidth=1, linestyle=(0, (8, 3)))
+            axes.set_title(plain(panel.title, 60))
+            axes.set(xlabel="labels", ylabel="" if place % columns else measure)
+            axes.grid(True, axis="y")
+        legend(figure, handles)
+
+    height = (2.7 if columns == 2 else 3.4) * rows + 0.2 * (1 + len(names) // 4)
+    words = f"{caption} {seeds_told(panels)} {setups_told(panel.scene for panel in panels)}"
+    return Drawing(name, title, words, (WIDTH, height), draw)
+
+
+def plot(axes: Axes, curves: Curves, look: Look, banded: bool) -> Any:
+    """A mean, and around it a band of one deviation."""
+    (line,) = axes.plot(curves.labels, 100 * curves.mean, **look.words())
+    if banded and (deviation := curves.deviation) is not None:
+        low, high = curves.mean - deviation, curves.mean + deviation
+        axes.fill_between(curves.labels, 100 * low, 100 * high, color=look.colour, alpha=0.12, linewidth=0, zorder=1)
+    return line
+
+
+def _banded(panel: Panel) -> set[str]:
+    """The lines that get bands: where there are many only AcTune's own, for bands over bands hide all."""
+    ours = {line for line in panel.lines if line in LOOKS and LOOKS[line].bold}
+    return ours if ours and len(panel.lines) > MOST_BANDS else set(panel.lines)
+
+
+def seeds_told(panels: Sequence[Panel]) -> str:
+    """How many runs a line is the mean of, and what its band is."""
+    counts = sorted({len(curves.seeds) for panel in panels for curves in panel.lines.values()})
+    if counts == [1]:
+        return "One seed each, so there are no bands."
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    some = any(_banded(panel) < set(panel.lines) for panel in panels)
+    whose = ", drawn for AcTune's own lines alone where there are many" if some else ""
+    return f"Means over {number} seeds; bands are one standard deviation{whose}."
+
+
+def setups_told(scenes: Iterable[Scene]) -> str:
+    """Encoders and learners, once each."""
+    setups = dict.fromkeys(f"{scene.model}, {scene.learner}" for scene in scenes)
+    return f"Encoder and learner: {'; '.join(setups)}."

@@ -1,0 +1,110 @@
+"""Fig. 4: what the settings of AcTune change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from actune.bench import paper
+from actune.bench.evidence import Curves, Evidence, Key
+from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Missing, axes_in_rows, legend
+from actune.bench.figures.panels import Panel, curve_drawing, setups_told
+from actune.report.svg import plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BETA = ("fig4a-beta", "Fig. 4a: weight of mixed classes in a region's heat")
+REGIONS = ("fig4b-regions", "Fig. 4b: number of regions")
+PSEUDO = ("fig4c-pseudo-labels", "Fig. 4c: pseudo-labels with and without memory")
+MOMENTA = ("fig4de-momentum", "Fig. 4d, e: momentum of the memory")
+GRID = "sensitivity.toml"
+MOMENTUM = ("momentum_low", "momentum_high")
+Swept = dict[float, Curves]
+
+
+def figure_4(evidence: Evidence) -> list[Drawing | Missing]:
+    """Beta, the number of regions, the memory."""
+    return [
+        _of_setting(evidence, BETA, "beta", "β"),
+        _of_setting(evidence, REGIONS, "regions", "K, number of regions"),
+        _pseudo_labels(evidence),
+        _momenta(evidence),
+    ]
+
+
+def _of_setting(evidence: Evidence, names: tuple[str, str], setting: str, shown: str) -> Drawing | Missing:
+    """Accuracy by a setting: at the last labels, and on average over them."""
+    panels = []
+    for scene in paper.main_scenes(evidence):
+        values = {value: curves for (value,), curves in paper.swept(evidence, scene, "actune", (setting,)).items()}
+        if len(values) > 1:
+            panels.append((scene, values))
+    if not panels:
+        return Missing(*names, f"actune with two or more values of {setting} on one task", GRID)
+    columns = min(2, len(panels))
+
+    def draw(figure: Figure) -> None:
+        grid = axes_in_rows(figure, len(panels), columns)
+        for place, (axes, (scene, values)) in enumerate(zip(grid, panels, strict=True)):
+            last = [curves.values[:, -1] for curves in values.values()]
+            areas = [np.array(list(curves.areas().values())) for curves in values.values()]
+            handles = {
+                "at the last labels": _bars(axes, values, "actune", last),
+                "on average over labels": _bars(axes, values, "entropy", areas),
+            }
+            axes.set_title(plain(scene.shown, 60))
+            axes.set(xlabel=shown, ylabel="" if place % columns else "test accuracy (%)")
+            axes.grid(True, axis="y")
+        legend(figure, handles)
+
+    caption = "Test accuracy of AcTune; means over seeds, and bars of one standard deviation."
+    caption += _elsewhere([scene.task for scene, _ in panels], "sst2")
+    rows = -(-len(panels) // columns)
+    size = (WIDTH if columns > 1 else 4.6, 2.6 * rows + 0.3)
+    return Drawing(*names, f"{caption} {setups_told(scene for scene, _ in panels)}", size, draw)
+
+
+def _bars(axes: Axes, values: Swept, look: str, numbers: Sequence[np.ndarray]) -> object:
+    """Means with bars of one deviation; without several seeds there are no bars."""
+    spread = [100 * float(each.std(ddof=1)) if len(each) > 1 else 0.0 for each in numbers]
+    means, words = [100 * float(each.mean()) for each in numbers], LOOKS[look].words()
+    return axes.errorbar(list(values), means, spread, capsize=2.5, elinewidth=1, **words)
+
+
+def _pseudo_labels(evidence: Evidence) -> Drawing | Missing:
+    panels = []
+    for scene in paper.main_scenes(evidence):
+        lines = paper.plain(evidence, scene, ("actune", "actune-no-memory"), "pseudo_label_accuracy")
+        if len(lines) == 2:
+            panels.append(Panel(scene.shown, scene, lines))
+    if not panels:
+        return Missing(*PSEUDO, "actune and actune-no-memory on one task", "ablation.toml")
+    caption = "Share of right pseudo-labels over labels, with and without memory."
+    caption += _elsewhere([panel.scene.task for panel in panels], "ag_news")
+    return curve_drawing(*PSEUDO, caption, panels, "right pseudo-labels (%)")
+
+
+def _momenta(evidence: Evidence) -> Drawing | Missing:
+    panels = []
+    for scene in paper.main_scenes(evidence):
+        for method, letter in (("actune", "d"), ("actune-cal", "e")):
+            values = paper.swept(evidence, scene, method, MOMENTUM)
+            if len(values) < 2:
+                continue
+            lines = {f"m_L {low:g}, m_H {high:g}": curves for (low, high), curves in values.items()}
+            if method == "actune" and (without := evidence.accuracy.get(Key(scene, "actune-no-memory"))):
+                lines["actune-no-memory"] = without
+            panels.append(Panel(f"({letter}) {scene.shown}, {paper.shown(method)}", scene, lines))
+    if not panels:
+        return Missing(*MOMENTA, "actune or actune-cal with two or more momenta on one task", GRID)
+    caption = "Test accuracy over labels by the momentum of the memory in the first and the last round."
+    caption += _elsewhere([panel.scene.task for panel in panels], "ag_news")
+    return curve_drawing(*MOMENTA, caption, panels)
+
+
+def _elsewhere(tasks: list[str], papers: str) -> str:
+    return "" if papers in tasks else f" The paper has {papers} here."

@@ -1,0 +1,90 @@
+"""One html file that tells a whole table of results: claims, figures, rankings, what is missing, how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from actune.bench.claims import judge_paper
+from actune.bench.evidence import Evidence, Results
+from actune.bench.figures import figures_of
+from actune.bench.figures.drawing import Missing
+from actune.bench.judging import FAILS, HOLDS, OPEN, Finding, claims_table
+from actune.bench.ranking import ranking_table
+from actune.bench.tables import Table, paper_tables
+from actune.report.page import check_place, fill
+from actune.session.store import write_atomically
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing as it stands in the page."""
+
+    title: str
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that the page says."""
+
+    findings: list[Finding]
+    figures: list[Figure]
+    tables: list[Table]
+    rankings: list[Table]
+    missing: list[Missing]
+    facts: dict[str, list[str]]  # of how it was made
+
+
+def report_of(results: Results) -> Report:
+    """Everything that a table of results says."""
+    evidence = Evidence(results)
+    drawings, missing = figures_of(evidence)
+    return Report(
+        findings=judge_paper(evidence),
+        figures=[Figure(each.title, each.inline(), each.caption) for each in drawings],
+        tables=paper_tables(evidence),
+        rankings=[ranking_table(evidence, scene) for scene in evidence.scenes if evidence.methods(scene)],
+        missing=missing,
+        facts=_facts(evidence),
+    )
+
+
+def write_page(results: Results, path: Path, latex: bool = False) -> tuple[Report, list[Path]]:
+    """Writes the page and, on request, its tables for LaTeX beside it; says which files these are."""
+    check_place(path)
+    report = report_of(results)
+    counts = {verdict: sum(each.verdict == verdict for each in report.findings) for verdict in (HOLDS, FAILS, OPEN)}
+    page = fill("actune.bench", "page.html.jinja", report=report, counts=counts, folder=results.folder.name)
+    write_atomically(path, page.encode("utf-8", "replace"))
+    if not latex:
+        return report, [path]
+    beside = path.with_suffix(".tex")
+    tables = [claims_table(report.findings), *report.rankings, *report.tables]
+    write_atomically(beside, "\n".join(table.latex() for table in tables).encode("utf-8", "replace"))
+    return report, [path, beside]
+
+
+def _facts(evidence: Evidence) -> dict[str, list[str]]:
+    """What the runs were made of and with, by what it is."""
+    table, scenes = evidence.table, evidence.scenes
+    methods = sorted({key.method for key in evidence.keys})
+    seeds = sorted({int(seed) for seed in table["seed"]})
+    runs = f"{table['cell'].nunique():,} runs, {len(table):,} rounds"
+    return {
+        "runs": [runs],
+        "tasks": list(dict.fromkeys(scene.shown for scene in scenes)),
+        "methods": methods,
+        "seeds": [", ".join(map(str, seeds))],
+        "encoders and learners": list(dict.fromkeys(f"{scene.model}, {scene.learner}" for scene in scenes)),
+        "machines": _different(table, "machine"),
+        "versions": _different(table, "versions"),
+        "commits": _different(table, "commit"),
+        "grids": [f"actune bench run {grid.name}" for grid in sorted(evidence.results.folder.glob("*.toml"))],
+    }
+
+
+def _different(table: Any, column: str) -> list[str]:
+    return sorted({str(value) for value in table[column].dropna()})

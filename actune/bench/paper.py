@@ -1,0 +1,160 @@
+"""What the paper compares: its tasks and methods under our names, and which grid fills each of its figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from actune.bench.comparison import Saving, best, saving
+from actune.bench.evidence import FULL, WEAK, Curves, Evidence, Key, Scene
+from actune.core.settings import Settings
+from actune.data.tasks import cards
+from actune.errors import UserError
+from actune.methods.recipes import RECIPES
+from actune.session.config import Config, load_config
+
+TASKS = ("sst2", "ag_news", "pubmed_sections", "dbpedia14")  # of Fig. 1 and 3
+WEAK_TASKS = ("trec", "chemprot")  # of Fig. 2
+
+ASKING = ("random", "entropy", "bald", "badge", "alps", "cal")  # active learning: nothing is trusted
+TRUSTING = ("st", "ust", "cosine", "asst", "ceal", "bass", "revival")
+OURS_ASKING = ("actune-query", "actune-cal-query")
+OURS = ("actune", "actune-cal")
+PLUGGED = ("actune", "actune-cal", "actune-badge", "actune-alps")  # Fig. 5a, beside the four that they plug in
+PLAIN = ("entropy", "cal", "badge", "alps")
+ABLATIONS = ("actune", "actune-no-regions", "actune-no-memory", "actune-no-weights")  # Fig. 5b
+MAPPED = ("entropy", "actune", "cal", "actune-cal")  # Fig. 6
+
+SHOWN = {
+    "random": "Random",
+    "entropy": "Entropy",
+    "bald": "BALD",
+    "badge": "BADGE",
+    "alps": "ALPS",
+    "cal": "CAL",
+    "st": "ST",
+    "ust": "UST",
+    "cosine": "COSINE",
+    "asst": "ASST",
+    "ceal": "CEAL",
+    "bass": "BASS",
+    "revival": "REVIVAL (reconstructed)",
+    "actune": "AcTune",
+    "actune-cal": "AcTune + CAL",
+    "actune-badge": "AcTune + BADGE",
+    "actune-alps": "AcTune + ALPS",
+    "actune-query": "AcTune, questions alone",
+    "actune-cal-query": "AcTune + CAL, questions alone",
+    "actune-no-regions": "without regions",
+    "actune-no-memory": "without memory",
+    "actune-no-weights": "without weights",
+}
+
+
+def shown(method: str) -> str:
+    """A method as figures and tables name it."""
+    return SHOWN.get(method, method)
+
+
+def trusts(method: str) -> bool:
+    """Whether a method trains on pseudo-labels; one that nobody knows may."""
+    return method not in RECIPES or RECIPES[method].method(Settings()).self_training is not None
+
+
+def plain(
+    evidence: Evidence, scene: Scene, methods: tuple[str, ...] | None = None, what: str = "accuracy"
+) -> dict[str, Curves]:
+    """Curves of the methods with plain settings that a scene has, in this order."""
+    curves: dict[Key, Curves] = getattr(evidence, what)
+    wanted = methods if methods is not None else tuple(evidence.methods(scene))
+    return {method: curves[Key(scene, method)] for method in wanted if Key(scene, method) in curves}
+
+
+def fully_supervised(evidence: Evidence, scene: Scene) -> Curves | None:
+    """What training on every label of the pool gives, where somebody ran it."""
+    known = cards().get(scene.task)
+    pool = known.files["train"]["rows"] if known else None
+    for key, curves in evidence.accuracy.items():
+        if key.scene._replace(start=scene.start) != scene:
+            continue
+        if (FULL, "") in key.changes or (pool and curves.labels[-1] >= pool):
+            return curves
+    return None
+
+
+def config(evidence: Evidence, scene: Scene) -> Config | None:
+    """Of a run of the scene with plain settings, where its folder is at hand."""
+    cells = (cell for (key, _), cell in evidence.cells.items() if key.scene == scene and not key.changes)
+    try:
+        return load_config(evidence.results.folder / "cells" / next(cells, "none"))
+    except UserError:
+        return None
+
+
+def setting(evidence: Evidence, scene: Scene, name: str) -> Any:
+    """A setting that nobody changed: from a run of the scene, else the task's own."""
+    found = config(evidence, scene) or cards().get(scene.task)
+    return getattr(found.settings, name) if found else None
+
+
+def swept(evidence: Evidence, scene: Scene, method: str, names: tuple[str, ...]) -> dict[tuple[float, ...], Curves]:
+    """Curves by the values of these settings where nothing else is changed, in rising order."""
+    found: dict[tuple[float, ...], Curves] = {}
+    for key, curves in evidence.accuracy.items():
+        changes = dict(key.changes)
+        if (key.scene, key.method) != (scene, method) or not changes.keys() <= set(names):
+            continue
+        values = [changes[name] if name in changes else setting(evidence, scene, name) for name in names]
+        if None not in values:
+            found.setdefault(tuple(map(float, values)), curves)
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Against whom AcTune's labels are counted in one scene, and what it saves."""
+
+    scene: Scene
+    method: str
+    saving: Saving
+
+
+def rivals(evidence: Evidence, candidates: tuple[str, ...], fewest: int = 1) -> list[Rival]:
+    """The best of these methods on every task of Fig. 3 that has AcTune, each with so many seeds."""
+    found = []
+    for scene in scenes_of(evidence, TASKS).values():
+        lines = plain(evidence, scene, ("actune", *candidates))
+        theirs = {method: curves for method, curves in lines.items() if len(curves.seeds) >= fewest}
+        ours = theirs.pop("actune", None)
+        method = best(theirs, ours.labels[-1]) if ours else None
+        if ours and method and (saved := saving(ours, theirs[method])):
+            found.append(Rival(scene, method, saved))
+    return found
+
+
+def scenes_of(evidence: Evidence, tasks: tuple[str, ...], start: str = "") -> dict[str, Scene]:
+    """The scene that stands for each of these tasks, where the table has any."""
+    found = {task: evidence.main(task, start) for task in tasks}
+    return {task: scene for task, scene in found.items() if scene is not None}
+
+
+def main_scenes(evidence: Evidence) -> list[Scene]:
+    """The scene that stands for each task and start: the paper's tasks first."""
+    places = {(scene.task, scene.start) for scene in evidence.scenes}
+    order = [*((task, "") for task in TASKS), *((task, WEAK) for task in WEAK_TASKS)]
+    chosen = [place for place in order if place in places] + sorted(places - set(order))
+    return [scene for task, start in chosen if (scene := evidence.main(task, start))]
+
+
+def gaps(evidence: Evidence, scene: Scene, methods: tuple[str, ...]) -> list[str]:
+    """What a scene lacks of these methods, one phrase each; it should have the seeds that half of them have."""
+    have, phrases = plain(evidence, scene, methods), []
+    if absent := [method for method in methods if method not in have]:
+        phrases.append(f"{scene.shown}: no runs of {', '.join(absent)}")
+    counts = Counter(seed for curves in have.values() for seed in curves.seeds)
+    usual = sorted(seed for seed, count in counts.items() if 2 * count >= len(have))
+    for method, curves in have.items():
+        if lacking := [str(seed) for seed in usual if seed not in curves.seeds]:
+            phrases.append(f"{scene.shown}: {method} lacks seed {', '.join(lacking)}")
+    return phrases

@@ -12,6 +12,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from actune.bench.grid import AXES, READING, TABLES, load_grid, parse_grid
+from actune.bench.store import COLUMNS
+from actune.bench.vocabulary import WORDS
 from actune.cli.app import app
 from actune.core.settings import SYMBOLS, Settings, Training
 from actune.methods.recipes import RECIPES
@@ -69,6 +72,17 @@ def test_benchmark_tables_are_what_the_script_prints():
         assert table == printed
 
 
+def test_the_page_of_experiments_names_every_word_of_a_grid_and_counts_the_cells_of_those_that_ship():
+    page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+    for word in (*TABLES, *AXES, *WORDS, *READING, *COLUMNS):
+        assert re.search(rf"(?:[`\[]|^){word}\b", page, re.MULTILINE), word
+    told = dict(re.findall(r"^\| \[(\w+)\.toml\]\(\S+\) \| (\d+) \|", page, re.MULTILINE))
+    shipped = {file.stem: str(len(load_grid(file).points)) for file in (ROOT / "benchmarks/grids").glob("*.toml")}
+    assert told == shipped
+    example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    assert len(parse_grid(example).points) == 12 + 3 + 24
+
+
 @pages
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
@@ -85,14 +99,22 @@ def test_files_and_what_is_named_in_them_exist(page):
             assert re.search(rf"^\s*(?:def|class) {name}\b", file.read_text(encoding="utf-8"), re.MULTILINE), name
 
 
+def every_command(group, before=""):
+    """Commands and groups with the words that call them."""
+    for name, command in group.commands.items():
+        yield before + name, command
+        if hasattr(command, "commands"):
+            yield from every_command(command, f"{before}{name} ")
+
+
 @pages
 def test_commands_and_options_exist(page):
     text = page.read_text(encoding="utf-8")
     spans = re.findall(r"```\n(.*?)```", text, re.DOTALL) + re.findall(r"`([^`\n]+)`", text)
     lines = [line.strip() for span in spans for line in span.splitlines() if "python benchmarks/" not in line]
-    group = typer.main.get_command(app)
-    used = {found[1] for line in lines if (found := re.match(r"actune ([a-z][a-z-]*)", line))}
-    assert used <= set(group.commands)
-    known = {option for command in group.commands.values() for part in command.params for option in part.opts}
+    commands = dict(every_command(typer.main.get_command(app)))
+    used = {found[1] for line in lines if (found := re.match(r"actune ((?:bench )?[a-z][a-z-]*)", line))}
+    assert used <= set(commands)
+    known = {option for command in commands.values() for part in command.params for option in part.opts}
     named = {option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
     assert named <= known | {"--help", "--version"}

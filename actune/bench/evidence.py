@@ -13,6 +13,7 @@ import numpy as np
 
 from actune.bench.statistics import area_under
 from actune.core.settings import SYMBOLS
+from actune.errors import RunFolderError
 
 WEAK = "weak"  # how a variant names a start from votes of rules
 FULL = "full"  # and training on every label of the pool
@@ -98,6 +99,8 @@ class Evidence:
     def __init__(self, results: Results) -> None:
         self.results = results
         self.table = results.table()
+        if self.table.empty:
+            raise RunFolderError(f"{str(results.folder)!r} holds no finished run yet")
         self.keys = _keys(self.table)
 
     @cached_property

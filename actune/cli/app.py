@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from actune import __version__
-from actune.cli import add, advance, ask, doctor, export, label_model, methods, predict, report, run, start, tell
+from actune.cli import (
+    add,
+    advance,
+    ask,
+    bench,
+    compare,
+    doctor,
+    export,
+    label_model,
+    methods,
+    predict,
+    report,
+    run,
+    start,
+    tell,
+)
 from actune.cli.failures import Commands
 
 app = typer.Typer(
@@ -27,11 +42,13 @@ for command in (
     predict.predict,
     export.export,
     report.report,
+    compare.compare,
     label_model.label_model,
     methods.methods,
     doctor.doctor,
 ):
     app.command()(command)
+app.add_typer(bench.bench, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

@@ -27,13 +27,13 @@ def figures(
     """
     from actune.bench.figures import draw_all
     from actune.bench.figures.drawing import FORMATS
-    from actune.bench.reading import ResultsFolder
+    from actune.bench.store import Results
 
     kinds = [word.strip() for word in formats.split(",") if word.strip()]
     if not kinds or (strange := sorted(set(kinds) - set(FORMATS))):
         raise SettingError(f"--formats takes {', '.join(FORMATS)}, not {strange[0] if kinds else formats!r}")
     output, place = Output(json, quiet), out or folder / "figures"
-    drawn, missing = draw_all(ResultsFolder(folder), place, kinds)
+    drawn, missing = draw_all(Results(folder), place, kinds)
     output.show("drawn", ["file", "what"], [[each.name, each.title] for each in drawn])
     output.say(*(f"missing: {each.title} needs {each.needs}: see {each.grid}" for each in missing))
     output.say(f"figures, tables and captions: {place}")
@@ -53,10 +53,10 @@ def report(
     Example: actune bench report results --latex
     """
     from actune.bench.page import write_page
-    from actune.bench.reading import ResultsFolder
+    from actune.bench.store import Results
 
     output = Output(json, quiet)
-    found, files = write_page(ResultsFolder(folder), out or folder / "report.html", latex)
+    found, files = write_page(Results(folder), out or folder / "report.html", latex)
     rows = [
         [each.claim.name, each.shown, each.numbers, each.p_shown, each.seeds, each.tasks] for each in found.findings
     ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -51,6 +51,16 @@ class Chosen:
 
     record: Selection
     arrays: dict[str, Any]
+
+
+class Shared(Protocol):
+    """What the runs of an experiment compute once for all of them; a run of its own shares nothing."""
+
+    def prepared(self, machine: Machine, texts: Sequence[str], prepare: Callable[[], Any]) -> Any: ...
+
+    def first(
+        self, machine: Machine, training: TrainingSet, objective: Objective, fit: Callable[[], Classifier]
+    ) -> Classifier: ...
 
 
 class Machine:
@@ -99,7 +109,14 @@ class Machine:
 
     @cached_property
     def inputs(self) -> Any:
-        return self.learner.prepare(self.session.pool.texts, self.session.progress)
+        return self._prepare(self.session.pool.texts)
+
+    def _prepare(self, texts: Sequence[str]) -> Any:
+        def prepare() -> Any:
+            return self.learner.prepare(texts, self.session.progress)
+
+        shared = self.session.shared
+        return shared.prepared(self, texts, prepare) if shared else prepare()
 
     @cached_property
     def dev(self) -> Labelled | None:
@@ -112,7 +129,7 @@ class Machine:
     def _labelled(self, pool: Pool | None) -> Labelled | None:
         if pool is None or not len(pool):
             return None
-        return Labelled(self.learner.prepare(pool.texts, self.session.progress), np.asarray(pool.labels, np.int64))
+        return Labelled(self._prepare(pool.texts), np.asarray(pool.labels, np.int64))
 
     def training_set(self, labels: Labels, chosen: dict[str, Any], round: int) -> TrainingSet:
         """Labelled rows in row order, and the rows trusted for this round that nobody has answered or skipped since."""
@@ -142,7 +159,12 @@ class Machine:
     def _fit(
         self, training: TrainingSet, objective: Objective, streams: Streams, start: Classifier | None = None
     ) -> Classifier:
-        return self.learner.fit(self.inputs, training, objective, streams, self.dev, self.session.progress, start)
+        def fit() -> Classifier:
+            return self.learner.fit(self.inputs, training, objective, streams, self.dev, self.session.progress, start)
+
+        shared = self.session.shared
+        alike = streams.round == 0 and start is None and not len(training.trusted)
+        return shared.first(self, training, objective, fit) if shared and alike else fit()
 
     def view(self, classifier: Classifier, labels: Labels, streams: Streams) -> View:
         """What `classifier` says about the pool, with what is known of it so far."""

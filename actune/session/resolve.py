@@ -37,17 +37,7 @@ def resolve_request(
     from actune.models.signals import check_layers, check_signals
 
     device = choose_device(request.device)
-    method_changes, training_changes = split_changes(request.changes)
-    released = request.preset == "released"
-    settings = override(task.settings, {**(task.released.get("settings", {}) if released else {}), **method_changes})
-
-    def training_of(learner: str, changes: Mapping[str, Any]) -> Training:
-        recipe = override(recipe_for(learner, device.type), task.training)
-        if released:
-            whole = learner == "finetune" and device.type != "cpu"  # shorter recipes keep their own lengths
-            recipe = override(recipe, RELEASED | (task.released.get("training", {}) if whole else {}))
-        return override(recipe, changes)
-
+    settings, training_changes = settings_of(request, task), split_changes(request.changes)[1]
     notes = [*task.notes, *task.pool.notes]
     if weak is not None:
         covered = len(weak.of_row)
@@ -57,14 +47,14 @@ def resolve_request(
         check_encoder(Path(request.start_from), folder)
     learner, final = request.learner, False
     if learner == "auto":
-        trial = training_of("finetune", training_changes)
+        trial = training_of(request, task, "finetune", device.type, training_changes)
         learner, layers, note = _affordable(
             request, task, settings, trial, folder, device, round_seconds, progress, weak
         )
         notes += [note] if note else []
         training_changes = {"train_layers": layers, **training_changes} if layers else training_changes
         final = learner == "probe"
-    training = training_of(learner, training_changes)
+    training = training_of(request, task, learner, device.type, training_changes)
     if training.train_layers and learner == "finetune":
         check_layers(folder, training.train_layers)
     check_signals(request.method, find(request.method).needs, learner, folder, training.train_layers)
@@ -86,7 +76,23 @@ def resolve_request(
         model_found=find_model(request.model).found,
         notes=tuple(notes),
     )
-    return Config(request, resolved, settings, training, training_of("finetune", {}), versions())
+    at_the_end = training_of(request, task, "finetune", device.type, {})
+    return Config(request, resolved, settings, training, at_the_end, versions())
+
+
+def settings_of(request: Request, task: Task) -> Settings:
+    """The task's settings, as its preset and then the request change them."""
+    released = task.released.get("settings", {}) if request.preset == "released" else {}
+    return override(task.settings, {**released, **split_changes(request.changes)[0]})
+
+
+def training_of(request: Request, task: Task, learner: str, device: str, changes: Mapping[str, Any]) -> Training:
+    """The recipe of a learner on a kind of device, as the task, the preset and these changes make it."""
+    recipe = override(recipe_for(learner, device), task.training)
+    if request.preset == "released":
+        whole = learner == "finetune" and device != "cpu"  # shorter recipes keep their own lengths
+        recipe = override(recipe, RELEASED | (task.released.get("training", {}) if whole else {}))
+    return override(recipe, changes)
 
 
 def encoder_folder(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from actune.core.dialogue import Answer, Question
 from actune.core.pool import UNKNOWN, Pool
@@ -19,13 +19,13 @@ from actune.errors import DataError, SettingError
 from actune.session.clock import Clock
 from actune.session.config import Config
 from actune.session.database import AnswerEntry
-from actune.session.opening import WeakLabels, load_weak_labels
+from actune.session.opening import ARRAYS, WeakLabels, load_weak_labels
 from actune.session.state import Labels, add_up
 from actune.session.store import Store
 
 if TYPE_CHECKING:
     from actune.core.classifier import Classifier
-    from actune.session.machine import Machine, Prediction
+    from actune.session.machine import Machine, Prediction, Shared
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Told:
 
 class Session:
     """One run. All that changes over time lies in its store; a Session object can be thrown away at any moment."""
+
+    models: Literal["none", "last", "all"] = "last"  # which rounds' models a simulated run keeps
+    shared: Shared | None = None
 
     def __init__(self, store: Store, task: Task, progress: Progress = silent) -> None:
         self.store = store
@@ -191,7 +194,7 @@ class Session:
             "answers_seen": labels.last_answer,
             **metrics,
             **machine.describe_trusted(training.trusted),
-            "class_counts": _class_counts(labels, len(self.pool.classes)),
+            "class_counts": labels.counts(len(self.pool.classes)),
             "seconds": clock.seconds,
         }
         kept = machine.taught_arrays(training.trusted)
@@ -201,8 +204,8 @@ class Session:
             self.store.save_arrays(f"fit-{round:03d}", kept)
         if selection:
             self.store.save_arrays(f"select-{round + 1:03d}", selection.arrays)
-        if last or not self.config.request.simulated:
-            self._keep_model(self._rounds_model, machine.learner_name, classifier, facts, round + 1)
+        for name in self._models_to_keep(round, last):
+            self._keep_model(name, machine.learner_name, classifier, facts, round + 1)
         database.commit((round, facts), selection.record if selection else None)
         self.store.adopt_models(round + 1)
         return facts
@@ -252,6 +255,10 @@ class Session:
         """Where the rounds' own model lies: beside the final one, where there will be one."""
         return "probe" if self.config.resolved.final else "model"
 
+    def _models_to_keep(self, round: int, last: bool) -> list[str]:
+        newest = not self.config.request.simulated or (last and self.models != "none")
+        return [self._rounds_model] * newest + [f"model-{round:03d}"] * (self.models == "all" and not last)
+
     def _keep_model(self, name: str, learner: str, classifier: Classifier, facts: dict[str, Any], fitted: int) -> None:
         """Writes a model that counts once `fitted` rounds are committed; `facts` are its own, not yet committed."""
         from actune.session.card import model_card
@@ -276,8 +283,9 @@ class Session:
 
     @cached_property
     def weak(self) -> WeakLabels | None:
-        """What rules voted, where this run was given such votes."""
-        return load_weak_labels(self.store) if self.config.request.weak else None
+        """What rules voted, where this run was given such votes; a finished one may have dropped them."""
+        dropped = self.done and not self.store.has_arrays(ARRAYS)
+        return load_weak_labels(self.store) if self.config.request.weak and not dropped else None
 
     def weak_of_row(self, round: int) -> dict[int, int]:
         """The weak labels that a round learns from: the first one, and with --keep-weak all of them."""
@@ -308,8 +316,3 @@ class Session:
     def _memory(self, round: int) -> Any:
         """The memory bank as the choice for `round` left it."""
         return self._trusted(round).get("memory")
-
-
-def _class_counts(labels: Labels, classes: int) -> list[int]:
-    counts = Counter(labels.of_row.values())
-    return [counts[number] for number in range(classes)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,6 +16,11 @@ class Labels:
     of_row: dict[int, int]
     skipped: frozenset[int]
     last_answer: int
+
+    def counts(self, classes: int) -> list[int]:
+        """How many rows have each class."""
+        found = Counter(self.of_row.values())
+        return [found[number] for number in range(classes)]
 
 
 def add_up(answers: Iterable[AnswerRow]) -> Labels:

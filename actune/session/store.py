@@ -43,7 +43,7 @@ class Store:
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # texts and labels are the user's own business
             except FileNotFoundError:
                 raise StorageError(f"{str(folder)!r} cannot be made: choose another folder") from None
-            with _locked(folder, "making a run in"):
+            with locked(folder, "making a run in"):
                 check_free(folder)  # another process may have come first
                 store = None
                 try:
@@ -126,7 +126,7 @@ class Store:
     @contextmanager
     def advancing(self) -> Iterator[None]:
         """At most one process advances a run; a killed one leaves no lock behind."""
-        with storage_sentences(self.folder), _locked(self.folder, "advancing"):
+        with storage_sentences(self.folder), locked(self.folder, "advancing"):
             yield
 
 
@@ -202,7 +202,8 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
-def _locked(folder: Path, doing: str) -> Iterator[None]:
+def locked(folder: Path, doing: str) -> Iterator[None]:
+    """At most one process holds a folder; a killed one leaves no lock behind."""
     with (folder / LOCK).open("a") as file:
         try:
             _lock(file.fileno())

@@ -11,7 +11,7 @@ import numpy as np
 import pandas
 
 from actune.bench import paper
-from actune.bench.reading import COLUMNS
+from actune.bench.store import COLUMNS
 
 SEEDS = (0, 1, 2)
 TOPS = {"sst2": 0.92, "ag_news": 0.90, "pubmed_sections": 0.84, "dbpedia14": 0.985, "trec": 0.97, "chemprot": 0.62}
@@ -158,27 +158,4 @@ def studies(seed: int, counts: range) -> list[dict[str, Any]]:
     for method in paper.PLUGGED[2:] + paper.ABLATIONS[1:]:
         rows += cell("sst2", method, learning("sst2", SPEEDS[method], seed, counts), seed, trusted=0.88)
     rows += cell("ag_news", "actune-no-memory", learning("ag_news", 2.3, seed, counts), seed, trusted=0.888)
-    return rows
-
-
-def real_rows(
-    folder: Path, task: Any, methods: Iterable[str], seeds: Iterable[int], **plan: int
-) -> list[dict[str, Any]]:
-    """Cells that were run with a probe, in `folder`/cells as a grid leaves them."""
-    import actune
-    from actune.session.runner import result
-
-    rows: list[dict[str, Any]] = []
-    for seed in seeds:
-        for method in methods:
-            made = cell(task.name, method, [0.0] * (plan["rounds"]), seed, model="minilm", learner="probe")
-            place = folder / "cells" / made[0]["cell"]
-            words = {"method": method, "learner": "probe", "seed": seed, "simulated": True, "source": task.name}
-            session = actune.create(place, task, **words, **plan)
-            actune.run(session, actune.Oracle(task.pool))
-            facts = result(session)
-            columns = ("labels", "accuracy", "macro_f1", "pseudo_labels", "pseudo_label_accuracy")
-            for row, *values in zip(made, *(facts[name] for name in columns), strict=True):
-                rows.append({**row, **dict(zip(columns, values, strict=True))})
-            session.store.close()
     return rows

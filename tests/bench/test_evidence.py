@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from actune.bench.evidence import Evidence, Key, Scene, parse
-from actune.bench.reading import COLUMNS, ResultsFolder
+from actune.bench.store import COLUMNS, Results
 from actune.errors import RunFolderError
 from tests.bench.planted import Planted, cell
 
@@ -90,21 +90,21 @@ def test_the_scene_that_stands_for_a_task_has_the_most_cells():
 
 def test_a_folder_gives_back_what_was_saved(tmp_path):
     planted = Planted(cell("trec", "random", [0.5, 0.625], 3, "weak"))
-    read = ResultsFolder(planted.save(tmp_path / "results")).table()
+    read = Results(planted.save(tmp_path / "results")).table()
     assert read["accuracy"].tolist() == [0.5, 0.625] and read["variant"].tolist() == ["weak", "weak"]
-    assert ResultsFolder(tmp_path / "results").predictions("nothing") is None
+    assert Results(tmp_path / "results").predictions("nothing") is None
 
 
 @pytest.mark.parametrize(
     ("columns", "rows", "sentence"),
     [
-        (None, [], "it has no results.csv"),
+        (None, [], "neither bench.toml nor results.csv"),
         (COLUMNS[:-1], [], "it has no column 'commit'"),
-        (COLUMNS, [], "no finished round yet"),
+        (COLUMNS, [], "no finished run yet"),
     ],
 )
 def test_a_folder_without_results_says_so(tmp_path, columns, rows, sentence):
     if columns:
         pandas.DataFrame(rows, columns=list(columns)).to_csv(tmp_path / "results.csv", index=False)
     with pytest.raises(RunFolderError, match=sentence):
-        ResultsFolder(tmp_path).table()
+        Evidence(Results(tmp_path))

@@ -11,19 +11,18 @@ from actune.bench.evidence import Evidence
 from actune.bench.figures.drawing import Drawing, Missing
 from actune.bench.figures.maps import figure_6, find_maps
 from actune.bench.ranking import ranking_table
-from actune.bench.reading import ResultsFolder
+from actune.bench.store import Results
 from actune.bench.tables import data_table, settings_table
-from tests.bench.planted import Planted, real_rows
+from tests.bench.conftest import make
+from tests.bench.planted import Planted
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory, questions) -> ResultsFolder:
-    """Cells of a grid on a small task, with their run folders."""
-    folder = tmp_path_factory.mktemp("grid")
+def results(tmp_path_factory: pytest.TempPathFactory, grid_of) -> Results:
+    """Cells of a grid on a small task."""
+    folder = tmp_path_factory.mktemp("grid") / "results"
     methods = ("random", "entropy", "cal", "actune", "actune-cal")
-    return ResultsFolder(
-        Planted(real_rows(folder, questions, methods, [0], initial=30, batch=20, rounds=2)).save(folder)
-    )
+    return make(grid_of(methods, [0], initial=30, batch=20, rounds=2), folder).results
 
 
 def test_predictions_are_as_right_as_the_table_says(results):

@@ -55,8 +55,8 @@ def test_a_report_with_its_tables_for_latex(folder, tmp_path):
     [
         (("figures", "FOLDER", "--formats", "png,gif"), "--formats takes svg, pdf, png, not 'gif'"),
         (("figures", "FOLDER", "--formats", ","), "--formats takes svg, pdf, png, not ','"),
-        (("figures", "NOTHING"), "holds no results"),
-        (("report", "NOTHING"), "holds no results"),
+        (("figures", "NOTHING"), "there is no folder"),
+        (("report", "NOTHING"), "there is no folder"),
         (("report", "FOLDER", "--out", "FOLDER"), "is a folder"),
     ],
 )

@@ -1,0 +1,205 @@
+"""A cell: one run of a grid, with a key that is a hash of everything that decides its result."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from actune import __version__
+from actune.bench.grid import Grid, Point
+from actune.bench.vocabulary import WORDS
+from actune.core.settings import Settings, Training, split_changes
+from actune.core.task import Task
+from actune.data.splits import labelled_only
+from actune.data.tasks import cards
+from actune.errors import SettingError
+from actune.methods.recipes import build, find
+from actune.models.signals import check_layers, check_signals
+from actune.models.sources import encoder_digest, fetch, find_model
+from actune.models.starting import model_in
+from actune.session.config import Request
+from actune.session.request import Words, check, make_request
+from actune.session.resolve import fingerprint, settings_of, training_of
+from actune.session.setup import task_of
+from actune.session.votes import find_votes
+
+
+@dataclass(frozen=True)
+class Device:
+    """What cells run on: two machines that agree on this give one cell one key."""
+
+    kind: str  # cpu or cuda
+    threads: int = 1  # of a cell; they decide the last bits on a CPU, and nothing on a GPU
+    precision: str = "float32"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: where it stands in the grid, what to ask of a session, and what its data must be."""
+
+    key: str
+    point: Point
+    words: Words
+    data: str  # a hash
+    group: str  # cells that may share a first model
+    fits: int
+    labels: int
+    steps: int  # of training, about
+    reads: int  # texts that are read, about
+    device: Device
+
+
+def plan(grid: Grid, device: Device, data_dir: Path | None = None) -> list[Cell]:
+    """All cells of a grid, each checked as its session would be: what cannot work is one sentence now."""
+    planner = _Planner(device, data_dir)
+    cells: dict[str, Cell] = {}
+    for point in grid.points:
+        cell = planner.cell(point)
+        if cell.key in cells:
+            raise SettingError(
+                f"two cells of the grid have one key, for they are the same run: {cells[cell.key].point.name} and "
+                f"{point.name}; leave one out"
+            )
+        cells[cell.key] = cell
+    return list(cells.values())
+
+
+def load(data: str, reading: Mapping[str, Any], seed: int, preset: str, data_dir: Path | None = None) -> Task:
+    """The data of a cell."""
+    place = {"data_dir": str(data_dir)} if data_dir is not None and data in cards() else {}
+    return labelled_only(task_of(data, {**reading, **place}, seed, preset))
+
+
+def data_digest(task: Task) -> str:
+    """What tells data from any other: the published checksums of a named set, the rows themselves otherwise.
+
+    How the seed draws dev rows from it is not part of it: the seed itself is part of a key.
+    """
+    if not task.bundled:
+        return fingerprint(task)
+    return _hash({part: facts["sha256"] for part, facts in cards()[task.name].files.items()})
+
+
+class _Planner:
+    """Loads each data set and hashes each encoder once."""
+
+    def __init__(self, device: Device, data_dir: Path | None) -> None:
+        self.device = device
+        self.data_dir = data_dir
+        self._tasks: dict[str, tuple[Task, str]] = {}
+        self._voted: set[tuple[str, str]] = set()
+        self._encoder = cache(lambda model: fetch(find_model(model)))
+        self._digest = cache(encoder_digest)
+        self._check_signals = cache(_check_signals)
+
+    def cell(self, point: Point) -> Cell:
+        task, data = self._task(point)
+        words = words_of(point, self.device.kind)
+        request = make_request(task, **words)
+        words |= {"model": request.model, "weak": request.weak, "start_from": request.start_from}  # whole paths
+        try:
+            check(request, task)
+        except SettingError as error:
+            raise SettingError(f"{point.name}: {error}") from None
+        self._check_votes(request, task, data)
+        training = training_of(request, task, request.learner, self.device.kind, split_changes(request.changes)[1])
+        encoder = self._encoder(request.model)
+        self._check_signals(request.method, request.learner, encoder, training.train_layers, bool(request.adapt))
+        shared = {"data": data, "model": self._digest(encoder), "learner": request.learner, "seed": request.seed}
+        identity = {
+            "actune": __version__,
+            "request": _portable(request),
+            "settings": asdict(settings_of(request, task)),
+            "training": asdict(training),
+            "device": asdict(self.device if self.device.kind == "cpu" else replace(self.device, threads=0)),
+            **shared,
+        }
+        return Cell(
+            key=_hash(identity),
+            point=point,
+            words=words,
+            data=data,
+            group=_hash(shared),
+            fits=request.fits,
+            labels=request.batch * (request.rounds - 1) + (request.batch if request.opens else request.initial),
+            steps=steps_of(request, training),
+            reads=request.fits * (len(task.pool) + len(task.test or ())),
+            device=self.device,
+        )
+
+    def _check_votes(self, request: Request, task: Task, data: str) -> None:
+        if request.weak and (data, request.weak) not in self._voted:
+            place = {"data_dir": self.data_dir} if self.data_dir else {}
+            find_votes(request.weak, task, {**request.reading, **place}, request.data)
+            self._voted.add((data, request.weak))
+
+    def _task(self, point: Point) -> tuple[Task, str]:
+        """A named data set is the same under every seed, but for which rows are dev; other data may not be."""
+        seed = None if point.data in cards() else point.seed
+        name = json.dumps([point.data, dict(point.reading), point.preset, seed])
+        if name not in self._tasks:
+            task = load(point.data, point.reading, point.seed, point.preset, self.data_dir)
+            self._tasks[name] = task, data_digest(task)
+        return self._tasks[name]
+
+
+def steps_of(request: Request, training: Training) -> int:
+    """The training steps of a whole run, about: how many rows a teacher or rules give is not known before."""
+    from actune.models.training import epochs_of
+
+    def plain(labels: int) -> int:
+        return epochs_of(labels, training) * math.ceil(labels / training.labelled_batch)
+
+    method = build(request.method, Settings())
+    steps = training.most_steps if request.opens else 0
+    for round in range(request.rounds):
+        labels = request.batch * (round + 1) if request.opens else request.initial + request.batch * round
+        trusts = method.self_training is not None and (method.teacher or round or request.opens)
+        steps += training.steps * bool(trusts) + plain(labels) * bool(method.teacher or not trusts)
+    return steps
+
+
+def words_of(point: Point, device: str) -> Words:
+    """A cell in the words of a request."""
+    said: dict[str, Any] = {name: value for name, value in point.settings.items() if name in WORDS}
+    words: Words = {
+        "source": point.data,
+        "method": point.method,
+        "model": point.model,
+        "learner": point.learner,
+        "seed": point.seed,
+        "device": device,
+        "simulated": True,
+        "changes": {name: value for name, value in point.settings.items() if name not in WORDS},
+        "reading": dict(point.reading),
+    }
+    return cast("Words", {**words, **said})
+
+
+def _portable(request: Request) -> dict[str, Any]:
+    """What was asked for without the places of files on this machine; of a file what it holds."""
+    left_out = ("data", "model", "learner", "seed", "device", "changes", "reading")
+    said = {name: value for name, value in asdict(request).items() if name not in left_out}
+    if (votes := Path(request.weak)).is_file():
+        said["weak"] = sha256(votes.read_bytes()).hexdigest()
+    if request.start_from:
+        said["start_from"] = encoder_digest(model_in(Path(request.start_from)))
+    return said
+
+
+def _check_signals(method: str, learner: str, encoder: Path, train_layers: int, adapted: bool) -> None:
+    """As a session does, but that an encoder which is still to be adapted will have a masked-language-model head."""
+    if train_layers and learner == "finetune":
+        check_layers(encoder, train_layers)
+    needs = [signal for signal in find(method).needs if not (adapted and signal == "masked language model")]
+    check_signals(method, needs, learner, encoder, train_layers)
+
+
+def _hash(facts: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,55 @@
+"""How long cells will take: by what finished cells took, or by stated prices of training steps and reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from actune.bench.cells import Cell
+from actune.bench.grid import Point
+from actune.bench.store import SECONDS, Results
+
+# seconds of a training step and of reading a text: minilm on two cores, mpnet on one H200
+PRICES = {
+    ("probe", "cpu"): (0.0012, 0.000002),
+    ("finetune", "cpu"): (0.07, 0.004),
+    ("probe", "cuda"): (0.002, 0.000001),
+    ("finetune", "cuda"): (0.008, 0.0002),
+}
+ALIKE: tuple[Callable[[Point], Any], ...] = (
+    lambda point: (point.task, point.method, point.model, point.learner),
+    lambda point: (point.task, point.model, point.learner),
+    lambda point: (point.model, point.learner),
+)
+
+
+class Estimates:
+    """Seconds of cells, from the finished ones of some results where there are any."""
+
+    def __init__(self, cells: Iterable[Cell], results: Results | None) -> None:
+        prices = {cell.key: _price(cell) for cell in cells}
+        self.ratios: dict[Any, list[float]] = {}  # of what cells took to what they were priced at
+        if results is not None:
+            for key in (key for key in results.finished() if key in prices):
+                spent = sum(row[f"seconds_{phase}"] for row in results.rows(key) for phase in SECONDS)
+                for alike in ALIKE:
+                    self.ratios.setdefault(alike(results.cells[key]), []).append(spent / prices[key])
+
+    def seconds(self, cell: Cell) -> float:
+        """By cells of the same task and method, else of the same task, else of the same encoder, else by the price."""
+        for alike in ALIKE:
+            if found := self.ratios.get(alike(cell.point)):
+                return _price(cell) * sum(found) / len(found)
+        return _price(cell)
+
+    @property
+    def basis(self) -> str:
+        """What the numbers go by."""
+        if self.ratios:
+            return "by the cells that are finished"
+        return "by prices of steps and reads that were measured elsewhere; finished cells will tell better"
+
+
+def _price(cell: Cell) -> float:
+    step, text = PRICES[cell.point.learner, cell.device.kind]
+    return cell.steps * step + cell.reads * text

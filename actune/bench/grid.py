@@ -1,0 +1,244 @@
+"""A grid: which cells an experiment consists of, as a TOML file says it. Nothing is loaded here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from actune.bench.vocabulary import checked_settings, one_of, variant_of, words_in
+from actune.data.splits import Reading
+from actune.data.tasks import cards
+from actune.errors import SettingError, nearest
+from actune.methods.recipes import find
+from actune.models.learners import check_learner
+
+TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
+AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
+USUAL: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
+_Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
+READING = ("data", "dev", "test", *asdict(Reading()))
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell as the grid says it."""
+
+    task: str
+    method: str
+    model: str
+    learner: str
+    seed: int
+    variant: str = ""  # what differs from the grid's plain cell
+    settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    data: str = field(default="", compare=False)  # what the task's data is called, where it has another name
+    reading: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def coordinates(self) -> tuple[str, str, str, str, int, str]:
+        """What tells it from every other cell of a table."""
+        return (self.task, self.method, self.model, self.learner, self.seed, self.variant)
+
+    @property
+    def preset(self) -> str:
+        return str(self.settings.get("preset", "paper"))
+
+    @property
+    def name(self) -> str:
+        words = (self.task, self.method, self.model, self.learner, f"seed {self.seed}", self.variant)
+        return " ".join(word for word in words if word)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All cells of an experiment; those that can share a first model stand together."""
+
+    title: str
+    points: tuple[Point, ...]
+    text: str  # the file itself
+
+    def only(self, filters: Sequence[str]) -> Grid:
+        """The cells that `task=trec`, `method=random,actune` and the like leave."""
+        points = list(self.points)
+        for filter in filters:
+            name, sign, values = filter.partition("=")
+            one_of("--only takes", name.strip(), ("variant", *AXES.values()))
+            if not sign:
+                raise SettingError(f"--only takes name=value, not {filter!r}")
+            wanted = {value.strip() for value in values.split(",")}
+            known = {str(getattr(point, name.strip())) for point in self.points}
+            for value in sorted(wanted - known):
+                raise SettingError(f"the grid has no {name.strip()} {value!r}: {nearest(value, known)}")
+            points = [point for point in points if str(getattr(point, name.strip())) in wanted]
+        if not points:
+            raise SettingError(f"no cell of the grid is {' and '.join(filters)}")
+        return Grid(self.title, tuple(points), self.text)
+
+
+def load_grid(file: Path) -> Grid:
+    """The grid in a file, or one sentence that says what is wrong with it."""
+    try:
+        return parse_grid(file.read_text(encoding="utf-8"), str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"the grid {str(file)!r} cannot be read: {error}") from error
+
+
+def parse_grid(text: str, source: str = "the grid") -> Grid:
+    """The grid in a text. `source` is what sentences call it."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingError(f"{source} is not TOML: {error}") from error
+    try:
+        return Grid(str(tables.get("title", source)), _points(tables), text)
+    except SettingError as error:
+        raise SettingError(f"{source}: {error}") from None
+
+
+def _points(tables: dict[str, Any]) -> tuple[Point, ...]:
+    for name in tables:
+        one_of("a grid has", name, TABLES)
+    usual = _axes(_table(tables, "grid"), "[grid]")
+    common = checked_settings(_table(tables, "settings"), "[settings]")
+    blocks: list[_Block] = [(usual, {}, {})] if "tasks" in usual and "methods" in usual else []
+    blocks += [_block(table, usual, f"[[block]] {n}", "settings") for n, table in _tables(tables, "block")]
+    blocks += [_block(table, usual, f"[[sweep]] {n}", "settings", "over") for n, table in _tables(tables, "sweep")]
+    plain = [(axes, own, over, Point(*place)) for axes, own, over in blocks for place in _places(axes)]
+    if not plain:
+        raise SettingError("the grid has no cells: name tasks and methods in [grid]")
+    overrides = [_override(table, n, [point for *_, point in plain]) for n, table in _tables(tables, "override")]
+    data = {name: _data(table, name) for name, table in _table(tables, "task").items()}
+    points = []
+    for _, own, over, point in plain:
+        settings = common | {name: value for when, then in overrides if _holds(when, point) for name, value in then}
+        for values in product(*over.values()):
+            changed = own | dict(zip(over, values, strict=True))
+            points.append(_point(point, settings | changed, changed, data.get(point.task)))
+    return _in_order(points)
+
+
+def _point(point: Point, settings: dict[str, Any], changed: dict[str, Any], data: dict[str, Any] | None) -> Point:
+    reading = dict(data or {})
+    source = _absolute(reading.pop("data", point.task))
+    reading |= {name: _absolute(reading[name]) for name in ("dev", "test") if name in reading}
+    place = (point.task, point.method, point.model, point.learner, point.seed)
+    return Point(*place, variant_of(changed, bool(settings.get("weak"))), settings, source, reading)
+
+
+def _absolute(name: str) -> str:
+    """A file or folder under its whole path: cells run elsewhere too. A data set's name stays a name."""
+    return name if name in cards() or not Path(name).exists() else str(Path(name).absolute())
+
+
+def _in_order(points: list[Point]) -> tuple[Point, ...]:
+    """Cells that can share a first model one after another; no two at one place of the table."""
+    seen: set[tuple[Any, ...]] = set()
+    for point in points:
+        if point.coordinates in seen:
+            raise SettingError(f"two cells of the grid are the same: {point.name}")
+        seen.add(point.coordinates)
+    groups: dict[tuple[Any, ...], list[Point]] = {}
+    for point in points:
+        groups.setdefault((point.task, point.model, point.learner, point.seed), []).append(point)
+    return tuple(point for group in groups.values() for point in group)
+
+
+def _axes(table: dict[str, Any], where: str, further: Iterable[str] = ()) -> dict[str, list[Any]]:
+    """The lists of a block; a single value is a list of one."""
+    axes: dict[str, list[Any]] = {}
+    for name, value in table.items():
+        one_of(f"{where} has", name, (*AXES, *further))
+        if name in AXES:
+            axes[name] = list(value) if isinstance(value, list) else [value]
+            _check_axis(name, axes[name], where)
+    return axes
+
+
+def _check_axis(name: str, values: list[Any], where: str) -> None:
+    if not values:
+        raise SettingError(f"{where} has an empty list of {name}")
+    for value in values:
+        if name == "seeds" and (type(value) is not int or value < 0):
+            raise SettingError(f"seeds in {where} are whole numbers from 0, not {value!r}")
+        if name != "seeds" and not (isinstance(value, str) and value):
+            raise SettingError(f"{name} in {where} are names, not {value!r}")
+        if name == "methods":
+            find(value)
+        if name == "learners" and check_learner(value) == "auto":
+            raise SettingError("the learner auto goes by the speed of a machine: a grid names finetune or probe")
+    if len(set(values)) < len(values):
+        raise SettingError(f"{where} names one of its {name} twice")
+
+
+def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *further: str) -> _Block:
+    """A further block; what it does not name is as in [grid]."""
+    axes = {**usual, **_axes(table, where, further)}
+    for name in ("tasks", "methods"):
+        if name not in axes:
+            raise SettingError(f"{where} names no {name}, and neither does [grid]")
+    over: dict[str, list[Any]] = {}
+    for name, values in _table(table, "over", where).items():
+        for value in values if isinstance(values, list) else [values]:
+            for canonical, typed in checked_settings({name: value}, where).items():
+                over.setdefault(canonical, []).append(typed)
+    if "over" in further and not over:
+        raise SettingError(f"{where} sweeps over nothing: over = {{ beta = [0, 0.25] }}")
+    return axes, checked_settings(_table(table, "settings", where), where), over
+
+
+def _places(axes: Mapping[str, list[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Task, method, model, learner and seed of every cell."""
+    lists = {name: axes.get(name, USUAL.get(name, [])) for name in ("tasks", "models", "learners", "seeds", "methods")}
+    for task, model, learner, seed, method in product(*lists.values()):
+        yield task, method, model, learner, seed
+
+
+def _override(
+    table: dict[str, Any], number: int, points: Sequence[Point]
+) -> tuple[dict[str, list[Any]], list[tuple[str, Any]]]:
+    where = f"[[override]] {number}"
+    for name in table:
+        one_of(f"{where} has", name, ("when", "set"))
+    when = {name: words_in(value) for name, value in _table(table, "when", where).items()}
+    for name, values in when.items():
+        one_of(f"{where} goes by", name, AXES.values())
+        known = {getattr(point, name) for point in points}
+        for value in values:
+            if value not in known:
+                hint = nearest(str(value), map(str, known))
+                raise SettingError(f"{where} is for the {name} {value!r}, and the grid has none such: {hint}")
+    then = checked_settings(_table(table, "set", where), where)
+    if not when or not then:
+        raise SettingError(f'{where} says when and what to set: when = {{ task = "trec" }}, set = {{ weak = true }}')
+    return when, list(then.items())
+
+
+def _holds(when: Mapping[str, list[Any]], point: Point) -> bool:
+    return all(getattr(point, name) in values for name, values in when.items())
+
+
+def _data(table: Any, name: str) -> dict[str, Any]:
+    """A user's own data under a short name: where it lies, and how it is read."""
+    where = f"[task.{name}]"
+    if not isinstance(table, dict) or "data" not in table:
+        raise SettingError(f'{where} says where its data lies: data = "texts.csv"')
+    for word in table:
+        one_of(f"{where} has", word, READING)
+    return table
+
+
+def _table(tables: Mapping[str, Any], name: str, where: str = "a grid") -> dict[str, Any]:
+    found = tables.get(name, {})
+    if not isinstance(found, dict):
+        raise SettingError(f"{name} of {where} is a table, not {found!r}")
+    return found
+
+
+def _tables(tables: Mapping[str, Any], name: str) -> list[tuple[int, dict[str, Any]]]:
+    found = tables.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(table, dict) for table in found):
+        raise SettingError(f"{name} is written [[{name}]]: there may be several")
+    return list(enumerate(found, 1))

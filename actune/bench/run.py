@@ -1,0 +1,97 @@
+"""The driver: plans a grid, skips what is finished, has the rest run, and keeps the table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from actune.bench.cells import Cell, Device, plan
+from actune.bench.executors import Event, Executor
+from actune.bench.grid import Grid
+from actune.bench.store import Results, remove
+from actune.bench.work import Job, Kept
+from actune.errors import ModelError
+from actune.session.store import locked, storage_sentences
+
+OFTEN = 5.0  # seconds between two writings of the table
+
+
+@dataclass
+class Run:
+    """One call of `bench run`: what there is to do, and what became of it."""
+
+    results: Results
+    cells: list[Cell]  # chosen ones
+    done: list[str]  # their keys, those that were finished before included
+    failed: dict[str, str] = field(default_factory=dict)  # reasons by key
+    stopped: list[str] = field(default_factory=list)
+
+    @property
+    def todo(self) -> list[Cell]:
+        return [cell for cell in self.cells if cell.key not in set(self.done)]
+
+    def events(
+        self, executor: Executor, data_dir: Path | None = None, models: Kept = "none", seconds: float | None = None
+    ) -> Generator[Event, None, None]:
+        """Runs what is not finished yet and tells what happens; the table on the disk follows."""
+        folder = self.results.folder
+        until = None if seconds is None else time.time() + seconds
+        job = Job(folder.absolute(), data_dir and data_dir.absolute(), models, until)
+        written = time.monotonic()
+        with storage_sentences(folder), locked(folder, "running cells in"):
+            self.results.write_table()
+            try:
+                for event in executor.run(self.todo, job):
+                    self._note(event)
+                    if event.kind in ("finished", "failed"):
+                        self._forget_shared(event.cell.group)
+                    if event.kind == "finished" and time.monotonic() - written > OFTEN:
+                        self.results.write_table()
+                        written = time.monotonic()
+                    yield event
+            finally:
+                self.results.write_table()
+            if not self.todo:
+                remove(folder / "shared")
+
+    def _forget_shared(self, group: str) -> None:
+        """First models take room: those that no cell to come can share go."""
+        if not any(cell.group == group for cell in self.todo if cell.key not in self.failed):
+            remove(self.results.folder / "shared" / group)
+
+    def _note(self, event: Event) -> None:
+        key = event.cell.key
+        if event.kind == "finished":
+            self.done.append(key)
+            self.results.note_failure(key, None)
+        elif event.kind == "failed":
+            self.failed[key] = event.reason
+            self.results.note_failure(key, event.reason)
+        elif event.kind == "stopped":
+            self.stopped.append(key)
+
+
+def prepare(grid: Grid, folder: Path, device: Device, only: Sequence[str] = (), data_dir: Path | None = None) -> Run:
+    """Everything that can be wrong is wrong now: the whole grid is planned, whichever cells are then chosen."""
+    chosen = {point.coordinates for point in grid.only(only).points}
+    cells = plan(grid, device, data_dir)
+    results = Results.opened(folder)
+    results.add({cell.key: cell.point for cell in cells}, grid.text)
+    cells = [cell for cell in cells if cell.point.coordinates in chosen]
+    finished = set(results.finished())
+    return Run(results, cells, [cell.key for cell in cells if cell.key in finished])
+
+
+def device_of(name: str, threads: int | None = None, here: bool = True) -> Device:
+    """The device that is asked for; one sentence where it is not there. A cluster's devices are not this machine's."""
+    import torch
+
+    from actune.models import precision
+    from actune.models.encoders import choose_device
+
+    if name not in ("auto", "cpu", "cuda"):
+        raise ModelError(f"--device is auto, cpu or cuda, not {name!r}")
+    kind = choose_device(name).type if here or name == "auto" else name
+    return Device(kind, threads or 1, precision.name(torch.device(kind)))

@@ -1,0 +1,152 @@
+"""What cells have in common is computed once: the first model of a data set and seed, its reads, prepared texts."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+from actune.bench.store import remove
+from actune.core.classifier import Classifier, Moments, Readout
+from actune.core.objective import Objective
+from actune.core.progress import Progress, silent
+from actune.core.training_set import TrainingSet
+from actune.errors import Busy
+from actune.session.machine import Machine
+from actune.session.store import locked
+
+MOST = 6  # prepared splits in memory: pool, dev and test of two data sets
+_prepared: OrderedDict[tuple[Any, ...], tuple[Sequence[str], Any]] = OrderedDict()
+
+
+class SharedFits:
+    """First models and their reads in a folder: who comes first computes, others wait and read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def prepared(self, machine: Machine, texts: Sequence[str], prepare: Callable[[], Any]) -> Any:
+        """Texts as the learner wants them, kept in this process as long as the next cells may want them too."""
+        if machine.recipe.train_layers:  # these hold an encoder
+            return prepare()
+        limit = machine.config.settings.max_tokens
+        key = (id(texts), machine.folder, machine.learner_name, limit, machine.device, torch.get_num_threads())
+        if key not in _prepared:
+            _prepared[key] = texts, prepare()  # with the texts, so that no other ones get their id
+            if len(_prepared) > MOST:
+                _prepared.popitem(last=False)
+        return _prepared[key][1]
+
+    def first(
+        self, machine: Machine, training: TrainingSet, objective: Objective, fit: Callable[[], Classifier]
+    ) -> Classifier:
+        """The model of labelled rows alone in the first round."""
+        return First(machine, self.folder / _key(machine, training, objective), fit)
+
+
+def _key(machine: Machine, training: TrainingSet, objective: Objective) -> str:
+    """All that decides such a fit. Of an objective only what labelled rows feel: an adversarial one pads its texts."""
+    config = machine.config
+    facts = {
+        "data": config.resolved.fingerprint,
+        "encoder": [config.request.model, config.request.adapt],
+        "seed": config.request.seed,
+        "learner": machine.learner_name,
+        "recipe": asdict(machine.recipe),
+        "tokens": config.settings.max_tokens,
+        "objective": [objective.supervised, bool(objective.adversarial)],
+        "machine": [str(machine.device), config.resolved.threads, config.resolved.precision, dict(config.versions)],
+        "rows": sha256(training.rows.tobytes() + training.labels.tobytes()).hexdigest(),
+    }
+    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class First:
+    """A classifier whose weights and reads lie on the disk; the weights are loaded only where a read is not enough."""
+
+    def __init__(self, machine: Machine, folder: Path, fit: Callable[[], Classifier]) -> None:
+        self.machine = machine
+        self.folder = folder
+        with _alone(folder):
+            if not (folder / "model").is_dir():
+                self.model = fit()
+                self._keep("model", lambda scratch: self.model.save(scratch, machine.config.resolved.classes, ""))
+
+    @cached_property
+    def model(self) -> Classifier:
+        return self.machine.learner.load(self.folder / "model")
+
+    @property
+    def network(self) -> Any:
+        """What a student begins with that its teacher hands over to."""
+        return self.model.network  # type: ignore[attr-defined]
+
+    def read(self, inputs: Any, progress: Progress = silent, head_input: bool = False) -> Readout:
+        name = self._name(inputs, head_input)
+        if name is None:
+            return self.model.read(inputs, progress, head_input)
+        file = self.folder / name
+        with _alone(self.folder):
+            if file.is_file():
+                found = load_file(file, device=str(self.machine.device))
+                # copied to where torch itself puts tensors: how they lie in memory decides the last bits of products
+                return Readout(**{name: value.clone() for name, value in found.items()})
+            readout = self.model.read(inputs, progress, head_input)
+            tensors = {name: value for name, value in vars(readout).items() if value is not None}
+            # a probe's embedding is its head's input: one tensor twice cannot be written
+            self._keep(file.name, lambda scratch: save_file({k: v.clone() for k, v in tensors.items()}, scratch))
+            return readout
+
+    def sample(
+        self, inputs: Any, rows: np.ndarray[Any, Any], samples: int, seed: int, progress: Progress = silent
+    ) -> Moments:
+        return self.model.sample(inputs, rows, samples, seed, progress)
+
+    def perturbed(self, inputs: Any, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
+        return self.model.perturbed(inputs, seed, epsilon, progress)
+
+    def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
+        self.model.save(folder, classes, card)
+
+    def _name(self, inputs: Any, head_input: bool) -> str | None:
+        """The file of a read, where it is of the pool or of test."""
+        test = self.machine.test
+        part = "pool" if inputs is self.machine.inputs else "test" if test and inputs is test.inputs else None
+        return part and f"{part}{'-with-head-input' if head_input else ''}.safetensors"
+
+    def _keep(self, name: str, write: Callable[[Path], None]) -> None:
+        """All or nothing; a disk that is full costs time and never a cell."""
+        scratch = self.folder / f"{name}.new"
+        try:
+            remove(scratch)
+            write(scratch)
+            scratch.replace(self.folder / name)
+        except Exception:  # each library has its own way to say that the disk is full
+            remove(scratch)
+            with suppress(OSError):
+                scratch.unlink()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time; the others wait. A killed one leaves no lock behind."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(locked(folder, "sharing"))
+                break
+            except Busy:
+                time.sleep(0.05)
+        yield

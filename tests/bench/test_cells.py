@@ -1,0 +1,125 @@
+"""Keys: the same for the same run on any machine, another one for everything that decides a result."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from actune.bench import cells
+from actune.bench.cells import Cell, Device, plan
+from actune.bench.grid import parse_grid
+from actune.errors import ActuneError, DataError, SettingError
+from tests.models.tiny import save_tiny
+
+CPU = Device("cpu")
+ONE = '[grid]\ntasks = "trec"\nmethods = "actune"\nlearners = "probe"\n[settings]\nrounds = 3\n'
+
+
+def only(text: str, device: Device = CPU, data_dir: Path | None = None) -> Cell:
+    (cell,) = plan(parse_grid(text), device, data_dir)
+    return cell
+
+
+def key(text: str, device: Device = CPU) -> str:
+    return only(text, device).key
+
+
+def test_the_same_grid_has_the_same_keys_however_it_is_written():
+    assert key(ONE) == key(ONE) == key(ONE + "beta = 0.5\ninitial = 50\nK = 40\n")
+    assert len(key(ONE)) == 16 and int(key(ONE), 16)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *("rounds = 4", "batch = 20", "beta = 0.25", "steps = 300", "noise = 0.1", "weak = true", "adapt = 3"),
+        *(
+            'preset = "released"',
+            'first = "typiclust"',
+            "momentum_high = 1.0",
+            "max_tokens = 32",
+            "learning_rate = 0.01",
+        ),
+    ],
+)
+def test_what_decides_a_result_decides_the_key(more: str):
+    text = ONE.replace("rounds = 3\n", "") if more.startswith("rounds") else ONE
+    assert key(text + more) != key(ONE)
+
+
+def test_so_do_method_learner_and_seed():
+    others = [
+        ONE.replace("actune", "actune-cal"),
+        ONE.replace("probe", "finetune"),
+        ONE.replace("[set", "seeds = 1\n[set"),
+    ]
+    assert len({key(text) for text in (ONE, *others)}) == 4
+
+
+def test_the_device_counts_as_far_as_it_decides_bits(monkeypatch: pytest.MonkeyPatch):
+    assert len({key(ONE, device) for device in (CPU, Device("cpu", 2), Device("cpu", 1, "bfloat16"))}) == 3
+    gpu = Device("cuda", 1, "bfloat16")
+    assert key(ONE, gpu) == key(ONE, replace(gpu, threads=8)) != key(ONE)
+    before = key(ONE)
+    monkeypatch.setattr(cells, "__version__", "9.9")
+    assert key(ONE) != before
+
+
+def test_places_of_files_do_not_count_and_what_they_hold_does(data: Path, tmp_path: Path):
+    def text(folder: Path, model: Path) -> str:
+        return f'[task.mine]\ndata = "{folder}"\n' + ONE.replace('"trec"', f'"mine"\nmodels = "{model}"')
+
+    tiny = save_tiny(tmp_path / "tiny")
+    elsewhere, moved = shutil.copytree(data, tmp_path / "data"), shutil.copytree(tiny, tmp_path / "moved")
+    before = key(text(data, tiny))
+    assert before == key(text(elsewhere, moved))
+    assert key(text(data, save_tiny(tmp_path / "other", "roberta"))) != before
+    with (elsewhere / "test.csv").open("a", newline="") as handle:
+        csv.writer(handle).writerow(["new", "who invented it ?", "human"])
+    assert key(text(elsewhere, tiny)) != before
+
+
+def test_cells_of_one_group_differ_in_their_method_alone():
+    text = ONE.replace('"actune"', '["actune", "random"]').replace("[settings]", "seeds = [0, 1]\n[settings]")
+    found = plan(parse_grid(text), CPU)
+    assert [cell.group for cell in found[:2]] == [found[0].group] * 2 != [cell.group for cell in found[2:]]
+
+
+def test_labels_fits_and_steps_of_a_cell():
+    cell = only(ONE)
+    assert (cell.fits, cell.labels) == (3, 150)
+    weak = only(ONE + "weak = true\n")
+    assert (weak.fits, weak.labels) == (4, 150)
+    # 50 labels in 7 steps for 30 epochs, then twice 600 steps with pseudo-labels
+    assert cell.steps == 30 * 7 + 2 * 600
+
+
+SWEEP = "[[sweep]]\nover = { beta = [0.25, 0.5] }\n"
+BAD: dict[str, tuple[str, type[ActuneError]]] = {
+    ONE + SWEEP: ("two cells of the grid have one key, for they are the same run: trec actune", SettingError),
+    ONE.replace("trec", "trek"): ("there is no data set and no file 'trek': did you mean 'trec'?", DataError),
+    ONE + "batch = 3000\n": ("trec actune minilm probe seed 0: the plan asks for 6,050 labels", SettingError),
+    ONE + "label_model = 'me'\n": ("trec actune minilm probe seed 0: unknown label model 'me'", SettingError),
+    ONE.replace('"actune"', '"actune"\nmodels = "minilmm"'): ("unknown model 'minilmm': did you mean", ActuneError),
+    ONE.replace("actune", "revival"): ("revival perturbs word embeddings", ActuneError),
+    ONE.replace("actune", "alps"): ("alps needs a masked language model", ActuneError),
+    ONE + 'weak = "votes.csv"\n': ("there is no file votes.csv", DataError),
+    ONE.replace("trec", "chemprot"): ("the files of 'chemprot' are not at hand", DataError),
+}
+
+
+@pytest.mark.parametrize("text", BAD, ids=lambda text: BAD[text][0][:50])
+def test_what_cannot_work_is_one_sentence_before_anything_runs(text: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("ACTUNE_DATA", raising=False)
+    sentence, kind = BAD[text]
+    with pytest.raises(kind) as error:
+        plan(parse_grid(text), CPU)
+    assert sentence in str(error.value) and "\n" not in str(error.value)
+
+
+def test_an_encoder_that_will_be_adapted_will_have_a_masked_language_model():
+    assert only(ONE.replace("actune", "alps") + "adapt = 3\n").point.method == "alps"

@@ -1,0 +1,58 @@
+"""How broken cells are tried again, and how estimates come about."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import pytest
+
+from actune.bench.cells import plan
+from actune.bench.clusters import Board
+from actune.bench.estimates import PRICES, Estimates
+from actune.bench.executors import Waiting
+from actune.bench.grid import parse_grid
+from actune.bench.run import device_of
+from actune.bench.store import Results
+from actune.bench.work import Step
+from actune.errors import ModelError
+from tests.bench.conftest import Small, device
+
+
+def test_a_cell_whose_process_dies_is_tried_three_times(grid_of: Callable[..., str]):
+    first, second, *_ = plan(parse_grid(grid_of()), device())
+    waiting = Waiting(deque([second]))
+    assert [waiting.again(first, "killed").kind for _ in range(2)] == ["retried", "retried"]
+    assert list(waiting.cells) == [first, first, second]
+    event = waiting.again(first, "killed")
+    assert (event.kind, event.reason) == ("failed", "killed, 3 times")
+    assert waiting.again(second, "killed").kind == "retried"
+
+
+def test_finished_cells_tell_how_long_others_take(small: Small, grid_of: Callable[..., str]):
+    cells = plan(parse_grid(grid_of(seeds=(0, 1, 2))), device())
+    results = Results(small.folder)
+    known = Estimates(cells, results)
+    spent = small.table[(small.table.method == "asst")].filter(like="seconds_").sum().sum()
+    asst = next(cell for cell in cells if cell.point.method == "asst" and cell.point.seed == 2)
+    assert known.seconds(asst) == pytest.approx(spent / 2) and "by the cells" in known.basis
+    unknown, (step, text) = Estimates(cells, None), PRICES["probe", "cpu"]
+    assert asst.reads == 4 * (300 + 100)
+    assert unknown.seconds(asst) == asst.steps * step + asst.reads * text and "measured elsewhere" in unknown.basis
+
+
+def test_a_device_that_is_not_there_is_one_sentence():
+    with pytest.raises(ModelError, match="this machine has no CUDA device: use --device cpu"):
+        device_of("cuda")
+    with pytest.raises(ModelError, match="--device is auto, cpu or cuda, not 'tpu'"):
+        device_of("tpu")
+    assert device_of("cuda", 3, here=False).precision == "bfloat16"
+    assert device_of("auto").kind == "cpu" and device_of("auto").threads == 1
+
+
+def test_a_board_tells_each_step_once():
+    board = Board()
+    board.note("a", Step(0, "train", 1, 2))
+    board.note("a", Step(0, "train", 2, 2))
+    assert board.steps() == {"a": Step(0, "train", 2, 2)}
+    assert board.steps() == {}

@@ -1,0 +1,137 @@
+"""`actune bench` as a user meets it: plans, failures with a sentence, status, merges, and bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from actune.bench.store import Results
+from tests.cli.conftest import Fails, call, done
+
+GRID = """title = "two cells"
+[task.questions]
+data = "{data}"
+[grid]
+tasks = "questions"
+methods = ["random", "entropy"]
+learners = "probe"
+[settings]
+initial = 20
+batch = 10
+rounds = 2
+epochs = 2
+"""
+
+
+@pytest.fixture
+def grid(tmp_path: Path, files: Path) -> Path:
+    file = tmp_path / "grid.toml"
+    file.write_text(GRID.format(data=files / "labelled.csv"), encoding="utf-8")
+    return file
+
+
+def test_a_plan_counts_cells_fits_labels_and_time_and_runs_nothing(grid: Path, tmp_path: Path) -> None:
+    said = done("bench", "plan", grid, "--out", tmp_path / "results", "--workers", 2, "--json")
+    facts = said.facts
+    assert (facts["title"], facts["cells"], facts["finished"]) == ("two cells", 2, 0)
+    assert (facts["fits"], facts["labels"]) == (4, 60)
+    assert facts["seconds"] > 0 and "2 workers" in said.err and not (tmp_path / "results").exists()
+    assert done("bench", "plan", grid, "--device", "cuda", "--quiet").code == 0  # for another machine
+    shown = done("bench", "plan", grid, "--only", "method=random")
+    assert (
+        "random" in shown.out and "entropy" not in shown.out and "1 cell, 0 finished; 2 fits and 30 labels" in shown.err
+    )
+
+
+def test_a_cell_that_fails_does_not_stop_the_others_and_is_tried_again(grid: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    words = ["bench", "run", grid, "--out", out, "--workers", 1, "--json"]
+    done(*words, "--seconds", 0)  # plans, and has no time for more
+    random, entropy = (Results(out).place(key) for key in Results(out).cells)
+    random.mkdir(parents=True)
+    (random / "strange").touch()
+    said = call(*words)
+    assert said.code == 1 and said.facts["finished"] == 1 and said.facts["left"] == 0
+    name = "questions random minilm probe seed 0"
+    reason = said.facts["failed"][name]
+    assert "neither empty nor a run" in reason and "1/2 questions entropy" in said.err
+    assert said.err.splitlines()[-1] == f"actune: 1 cell failed: {name} ({reason})"
+    state = done("bench", "status", out, "--json").facts
+    assert (state["finished"], state["failed"], state["complete"]) == (1, 1, False)
+    assert state["reasons"] == {name: reason}
+    (random / "strange").unlink()
+    before = (entropy / "run.toml").stat().st_mtime_ns
+    again = done(*words)
+    assert again.facts["finished"] == 2 and "2 cells, 1 of them finished" in again.err
+    assert (entropy / "run.toml").stat().st_mtime_ns == before and "questions entropy" not in again.err
+    state = done("bench", "status", out)
+    assert "2 of 2 cells finished: the grid is complete" in state.err
+    assert done("bench", "plan", grid, "--out", out, "--json").facts["basis"] == "by the cells that are finished"
+    merged = done("bench", "merge", out, "--out", tmp_path / "merged", "--json").facts
+    assert (merged["taken"], merged["finished"], merged["cells"], merged["notes"]) == (2, 2, 2, [])
+    table = Results(tmp_path / "merged").table()
+    assert table.method.tolist() == ["entropy"] * 2 + ["random"] * 2
+
+
+def changed(grid: Path, old: str, new: str) -> Path:
+    grid.write_text(grid.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    return grid
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('learners = "probe"', 'learner = "probe"', "[grid] has no 'learner': did you mean 'learners'?"),
+        ('"entropy"', '"entropie"', "unknown method 'entropie': did you mean 'entropy'?"),
+        ('tasks = "questions"', 'tasks = "trecs"', "there is no data set and no file 'trecs': did you mean 'trec'?"),
+        ('methods = ["random", "entropy"]', "methods = []", "[grid] has an empty list of methods"),
+        ("[grid]", "[girds]", "a grid has no 'girds': did you mean 'grid'?"),
+        ("epochs = 2", "epochs = 2\n[[sweep]]\nover = { beta = [0.5] }", "two cells of the grid have one key"),
+        ("rounds = 2", "rounds = 200", "the plan asks for"),
+    ],
+)
+def test_a_bad_grid_is_one_sentence(
+    grid: Path, tmp_path: Path, fails: Fails, old: str, new: str, sentence: str
+) -> None:
+    file = changed(grid, old, new)
+    for command in (["plan", file], ["run", file, "--out", tmp_path / "results"]):
+        assert sentence in fails("bench", *command)
+
+
+def test_words_of_the_command_that_cannot_work_are_one_sentence(
+    grid: Path, tmp_path: Path, fails: Fails, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("bench", "run", grid, "--out", tmp_path / "results")
+    assert "--executor is local or ray, not 'slurm'" in fails(*words, "--executor", "slurm")
+    assert "--address and --gpus-per-cell belong to --executor ray" in fails(*words, "--address", "auto")
+    assert "--keep-models is none, last or all, not 'some'" in fails(*words, "--keep-models", "some")
+    assert "the grid has no method 'badge'" in fails(*words, "--only", "method=badge")
+    assert "this machine has no CUDA device" in fails(*words, "--device", "cuda")
+    assert "the grid '" in fails("bench", "plan", tmp_path / "none.toml")
+    assert "there is no folder" in fails("bench", "status", tmp_path / "none")
+    assert "there is no folder" in fails("bench", "merge", tmp_path / "none", "--out", tmp_path / "all")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert "pip install 'actune[ray]'" in fails(*words, "--executor", "ray")
+
+
+def test_results_of_another_version_are_one_sentence(grid: Path, tmp_path: Path, fails: Fails) -> None:
+    out = tmp_path / "results"
+    done("bench", "run", grid, "--out", out, "--seconds", 0)
+    file = out / "bench.toml"
+    file.write_text(file.read_text().replace("format = 1", "format = 2"))
+    for command in (["run", grid, "--out", out], ["status", out], ["merge", out, "--out", tmp_path / "all"]):
+        assert "was written by another version of actune (format 2, this one reads 1)" in fails("bench", *command)
+
+
+def test_two_drivers_do_not_meet_in_one_folder(grid: Path, tmp_path: Path, fails: Fails) -> None:
+    from actune.session.store import locked
+
+    out = tmp_path / "results"
+    done("bench", "run", grid, "--out", out, "--seconds", 0, "--quiet")
+    with locked(out, "testing"):
+        said = call("bench", "run", grid, "--out", out, "--json", "--quiet")
+    assert said.code == 2 and "another process is running cells in" in said.err
+    assert json.loads(done("bench", "status", out, "--json", "--quiet").out)["missing"] == 2

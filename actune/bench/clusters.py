@@ -17,7 +17,7 @@ from actune.bench.cells import Cell
 from actune.bench.executors import Event, Waiting, keep_error, late
 from actune.bench.store import FILE, files_in, put_files, remove
 from actune.bench.work import Job, OutOfTime, Step, run_cell
-from actune.errors import ActuneError, Busy, ModelError, SettingError
+from actune.errors import ActuneError, Busy, ModelError, SettingError, StorageError
 
 LOOK = 0.5  # seconds between two looks at the clock and the board
 Answer = tuple[str, str, dict[str, bytes]]  # finished, stopped or failed; a reason; the files of the run folder
@@ -35,9 +35,8 @@ def connected(address: str | None, cpus: int) -> Iterator[Any]:
     try:
         ray.init(**own, log_to_driver=False, logging_level="error")
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
-        raise SettingError(
-            f"there is no Ray cluster at {address or 'local'!r}: {str(error).splitlines()[0]}"
-        ) from error
+        why = str(error).splitlines()[0]
+        raise SettingError(f"there is no Ray cluster at {address or 'local'!r}: {why}") from error
     try:
         yield ray
     finally:
@@ -160,9 +159,13 @@ def forget(name: str) -> None:
 
 
 def scratch(name: str) -> Path:
-    """Where a node keeps what belongs to a folder of results."""
-    owner = os.getuid() if hasattr(os, "getuid") else "user"
-    return Path(tempfile.gettempdir()) / f"actune-{owner}" / name
+    """Where a node keeps what belongs to a folder of results: texts are nobody else's business."""
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    base = Path(tempfile.gettempdir()) / f"actune-{owner}"
+    base.mkdir(mode=0o700, exist_ok=True)
+    if base.lstat().st_uid != owner:
+        raise StorageError(f"{str(base)!r} belongs to somebody else: set TMPDIR to another folder")
+    return base / name
 
 
 def _name(folder: Path) -> str:

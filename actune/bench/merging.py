@@ -8,6 +8,7 @@ from pathlib import Path
 
 from actune.bench.store import GRID, Results, files_in, put_files
 from actune.errors import SettingError
+from actune.session.store import locked
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,12 @@ def merge(folders: Sequence[Path], out: Path) -> Merged:
             raise SettingError(f"{str(source.folder)!r} has a table and no cells: only whole folders can be merged")
         if source.folder.resolve() == out.resolve():
             raise SettingError(f"{str(out)!r} is to be merged into itself: choose another --out")
-    results = Results.opened(out)
+    Results.opened(out)
     notes: list[str] = []
-    taken = 0
-    for source in sources:
-        taken += _take(source, results, notes)
-    results.write_table()
+    with locked(out, "running cells in or merging into"):
+        results = Results(out)
+        taken = sum([_take(source, results, notes) for source in sources])
+        results.write_table()
     return Merged(results, taken, tuple(notes))
 
 

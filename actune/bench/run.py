@@ -16,6 +16,7 @@ from actune.errors import ModelError
 from actune.session.store import locked, storage_sentences
 
 OFTEN = 5.0  # seconds between two writings of the table
+RUNNING = "running cells in"
 
 
 @dataclass
@@ -26,11 +27,11 @@ class Run:
     cells: list[Cell]  # chosen ones
     done: list[str]  # their keys, those that were finished before included
     failed: dict[str, str] = field(default_factory=dict)  # reasons by key
-    stopped: list[str] = field(default_factory=list)
 
     @property
     def todo(self) -> list[Cell]:
-        return [cell for cell in self.cells if cell.key not in set(self.done)]
+        done = set(self.done)
+        return [cell for cell in self.cells if cell.key not in done]
 
     def events(
         self, executor: Executor, data_dir: Path | None = None, models: Kept = "none", seconds: float | None = None
@@ -40,7 +41,7 @@ class Run:
         until = None if seconds is None else time.time() + seconds
         job = Job(folder.absolute(), data_dir and data_dir.absolute(), models, until)
         written = time.monotonic()
-        with storage_sentences(folder), locked(folder, "running cells in"):
+        with storage_sentences(folder), locked(folder, RUNNING):
             self.results.write_table()
             try:
                 for event in executor.run(self.todo, job):
@@ -69,16 +70,16 @@ class Run:
         elif event.kind == "failed":
             self.failed[key] = event.reason
             self.results.note_failure(key, event.reason)
-        elif event.kind == "stopped":
-            self.stopped.append(key)
 
 
 def prepare(grid: Grid, folder: Path, device: Device, only: Sequence[str] = (), data_dir: Path | None = None) -> Run:
     """Everything that can be wrong is wrong now: the whole grid is planned, whichever cells are then chosen."""
     chosen = {point.coordinates for point in grid.only(only).points}
     cells = plan(grid, device, data_dir)
-    results = Results.opened(folder)
-    results.add({cell.key: cell.point for cell in cells}, grid.text)
+    Results.opened(folder)
+    with locked(folder, RUNNING):
+        results = Results(folder)
+        results.add({cell.key: cell.point for cell in cells}, grid.text)
     cells = [cell for cell in cells if cell.point.coordinates in chosen]
     finished = set(results.finished())
     return Run(results, cells, [cell.key for cell in cells if cell.key in finished])

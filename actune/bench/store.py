@@ -64,6 +64,10 @@ class Results:
                 f"{str(folder)!r} was made with actune {found.facts['actune']}, and this is {__version__}: "
                 "results of two versions do not mix, choose another folder"
             )
+        if found._published:
+            raise RunFolderError(f"{str(folder)!r} holds a table without the cells that it was made of: choose another")
+        with storage_sentences(folder):
+            (folder / "cells").mkdir(exist_ok=True)
         return found
 
     @cached_property
@@ -117,6 +121,9 @@ class Results:
 
     def finished(self) -> list[str]:
         """The planned cells that are done, in the order of the plan."""
+        if self._published:
+            known = set(self.table().cell)
+            return [key for key in self.cells if key in known]
         return [key for key in self.cells if self._finished(key)]
 
     def rounds(self, key: str) -> int:
@@ -141,8 +148,8 @@ class Results:
         """One line per finished cell and round."""
         import pandas as pd
 
-        if not self.facts["cells"]:
-            return _read(self.folder / TABLE) if (self.folder / TABLE).is_file() else pd.DataFrame(columns=COLUMNS)
+        if self._published:
+            return _read(self.folder / TABLE)
         table = pd.DataFrame([row for key in self.finished() for row in self.rows(key)], columns=COLUMNS)
         return _typed(table).sort_values(ORDER, kind="stable", ignore_index=True)
 
@@ -165,6 +172,11 @@ class Results:
     def truth(self, key: str) -> Classes | None:
         """The known class of each test row."""
         return _array(self.place(key) / "arrays" / "truth.safetensors", "test")
+
+    @property
+    def _published(self) -> bool:
+        """Whether there is a table alone, without the cells that it was made of."""
+        return (self.folder / TABLE).is_file() and not (self.folder / "cells").is_dir()
 
     def _finished(self, key: str) -> bool:
         if key in self._rows:

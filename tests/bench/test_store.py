@@ -40,6 +40,11 @@ def test_the_table_has_a_line_for_every_cell_and_round_in_order(small: Small):
 def test_the_files_say_what_the_cells_say(small: Small, tmp_path: Path):
     shutil.copy(small.folder / "results.csv", tmp_path)
     pd.testing.assert_frame_equal(Results(tmp_path).table(), small.table)  # a published table alone
+    shutil.copy(small.folder / "bench.toml", tmp_path)
+    pd.testing.assert_frame_equal(Results(tmp_path).table(), small.table)
+    assert Results(tmp_path).finished() == Results(small.folder).finished()
+    with pytest.raises(RunFolderError, match="holds a table without the cells that it was made of"):
+        Results.opened(tmp_path)
     pd.testing.assert_frame_equal(pd.read_parquet(small.folder / "results.parquet"), small.table)
 
 

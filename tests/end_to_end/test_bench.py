@@ -22,7 +22,7 @@ from tests.bench.conftest import Small, grid_text, lasting, make_small, write_qu
 from tests.end_to_end.processes import fitted
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 90  # for anything that must happen
+SECONDS = 180  # for anything that must happen
 
 
 @pytest.fixture(scope="module")

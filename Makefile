@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test setup check dist clean
 
-# fewer steps than the CPU recipe has, so that all is done within five minutes on two cores
+# few rounds, so that all is done within five minutes on two cores
 DEMO = --model minilm --learner finetune --device cpu --initial 50 --batch 50 --rounds 4 --seed 0
 
 demo: setup

@@ -25,7 +25,7 @@ LEARNERS = {
 }
 
 PAPER = Training()
-# a third of the weights and the slowest gradients; benchmarks/speed/accuracy.py finds nothing lost
+# a third of the weights and the slowest gradients; benchmarks/speed/accuracy.py measures what that costs
 GPU = Training(freeze_embeddings=True)
 # chosen by benchmarks/cpu_recipe.py: a higher rate needs fewer steps, and embeddings are half of a small encoder
 CPU = Training(learning_rate=1e-4, steps=150, dev_at_epoch_end=False, freeze_embeddings=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -51,6 +51,13 @@ class Waiting:
 
     cells: deque[Cell]
     broken: dict[str, int] = field(default_factory=dict)
+
+    def next(self, known: str, busy: Collection[str]) -> Cell:
+        """Rather a cell of the group that a worker knows, whose data it has; else of one that nobody else is at, for
+        whoever comes second to a group waits for its first model."""
+        cell = min(self.cells, key=lambda cell: (cell.group != known, cell.group in busy))
+        self.cells.remove(cell)
+        return cell
 
     def again(self, cell: Cell, reason: str) -> Event:
         """A cell whose process died is next once more, until that has happened too often."""

@@ -39,12 +39,13 @@ class Local:
             while True:
                 for worker in crew:
                     if worker.cell is None and waiting.cells and not late(job):
-                        yield worker.begin(waiting.cells.popleft(), job)
-                busy = [worker for worker in crew if worker.cell is not None]
-                if not busy:
+                        busy = {other.group for other in crew if other.cell is not None}
+                        yield worker.begin(waiting.next(worker.group, busy), job)
+                at_work = [worker for worker in crew if worker.cell is not None]
+                if not at_work:
                     return
-                ready = wait([worker.connection for worker in busy], LOOK)
-                for worker in busy:
+                ready = wait([worker.connection for worker in at_work], LOOK)
+                for worker in at_work:
                     if worker.connection in ready:
                         yield worker.hear(waiting)
         finally:
@@ -59,13 +60,14 @@ class _Worker:
         self.number = number
         self.gpus = gpus
         self.cell: Cell | None = None
+        self.group = ""  # of its last cell
         self.process: SpawnProcess | None = None
         self.connection: Connection = None  # type: ignore[assignment]
 
     def begin(self, cell: Cell, job: Job) -> Event:
         if self.process is None:
             self._start()
-        self.cell = cell
+        self.cell, self.group = cell, cell.group
         with suppress(OSError):  # it died: `hear` will find out
             self.connection.send((cell, job))
         return Event("started", cell)

@@ -29,6 +29,17 @@ def test_a_cell_whose_process_dies_is_tried_three_times(grid_of: Callable[..., s
     assert waiting.again(second, "killed").kind == "retried"
 
 
+def test_a_worker_stays_with_the_data_it_knows_and_workers_do_not_wait_for_each_other(grid_of: Callable[..., str]):
+    cells = plan(parse_grid(grid_of()), device())
+    groups = [cell.group for cell in cells]
+    assert groups == [groups[0]] * 2 + [groups[2]] * 2
+    waiting = Waiting(deque(cells))
+    assert waiting.next("", ()) == cells[0]
+    assert waiting.next("", {groups[0]}) == cells[2]  # not the group that somebody else is at
+    assert waiting.next(groups[2], {groups[0]}) == cells[3]
+    assert waiting.next(groups[2], {groups[0]}) == cells[1] and not waiting.cells
+
+
 def test_finished_cells_tell_how_long_others_take(small: Small, grid_of: Callable[..., str]):
     cells = plan(parse_grid(grid_of(seeds=(0, 1, 2))), device())
     results = Results(small.folder)

@@ -93,19 +93,18 @@ class First:
         return self.model.network  # type: ignore[attr-defined]
 
     def read(self, inputs: Any, progress: Progress = silent, head_input: bool = False) -> Readout:
-        name = self._name(inputs, head_input)
-        if name is None:
+        file = self._file(inputs)
+        if file is None:
             return self.model.read(inputs, progress, head_input)
-        file = self.folder / name
         with _alone(self.folder):
             if file.is_file():
                 found = load_file(file, device=str(self.machine.device))
                 # copied to where torch itself puts tensors: how they lie in memory decides the last bits of products
                 return Readout(**{name: value.clone() for name, value in found.items()})
-            readout = self.model.read(inputs, progress, head_input)
-            tensors = {name: value for name, value in vars(readout).items() if value is not None}
-            # a probe's embedding is its head's input: one tensor twice cannot be written
-            self._keep(file.name, lambda scratch: save_file({k: v.clone() for k, v in tensors.items()}, scratch))
+            readout = self.model.read(inputs, progress, head_input=True)  # whoever reads next may want it
+            # cloned, for a probe's embedding is its head's input, and one tensor cannot be written twice
+            tensors = {name: value.clone() for name, value in vars(readout).items()}
+            self._keep(file.name, lambda scratch: save_file(tensors, scratch))
             return readout
 
     def sample(
@@ -119,11 +118,11 @@ class First:
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
         self.model.save(folder, classes, card)
 
-    def _name(self, inputs: Any, head_input: bool) -> str | None:
-        """The file of a read, where it is of the pool or of test."""
+    def _file(self, inputs: Any) -> Path | None:
+        """Where a read is kept, if it is of the pool or of test."""
         test = self.machine.test
         part = "pool" if inputs is self.machine.inputs else "test" if test and inputs is test.inputs else None
-        return part and f"{part}{'-with-head-input' if head_input else ''}.safetensors"
+        return self.folder / f"{part}.safetensors" if part else None
 
     def _keep(self, name: str, write: Callable[[Path], None]) -> None:
         """All or nothing; a disk that is full costs time and never a cell."""

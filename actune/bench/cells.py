@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -18,7 +18,7 @@ from actune.core.settings import Settings, Training, split_changes
 from actune.core.task import Task
 from actune.data.splits import labelled_only
 from actune.data.tasks import cards
-from actune.errors import SettingError
+from actune.errors import DataError, SettingError
 from actune.methods.recipes import build, find
 from actune.models.signals import check_layers, check_signals
 from actune.models.sources import encoder_digest, fetch, find_model
@@ -68,6 +68,22 @@ def plan(grid: Grid, device: Device, data_dir: Path | None = None) -> list[Cell]
             )
         cells[cell.key] = cell
     return list(cells.values())
+
+
+def plan_some(
+    grid: Grid, only: Sequence[str], device: Device, data_dir: Path | None = None
+) -> tuple[list[Cell], list[Cell], str]:
+    """All cells, those that `only` leaves, and a word where the others lack data here: a machine may have its share."""
+    chosen, note = grid.only(only), ""
+    try:
+        cells = plan(grid, device, data_dir)
+    except DataError as error:
+        if not only:
+            raise
+        cells = plan(chosen, device, data_dir)
+        note = f"the rest of the grid is left out of account, for its data is not here: {error}"
+    wanted = {point.coordinates for point in chosen.points}
+    return cells, [cell for cell in cells if cell.point.coordinates in wanted], note
 
 
 def load(data: str, reading: Mapping[str, Any], seed: int, preset: str, data_dir: Path | None = None) -> Task:

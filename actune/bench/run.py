@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actune.bench.cells import Cell, Device, plan
+from actune.bench.cells import Cell, Device, plan_some
 from actune.bench.executors import Event, Executor
 from actune.bench.grid import Grid
 from actune.bench.store import Results, remove
@@ -27,6 +27,7 @@ class Run:
     cells: list[Cell]  # chosen ones
     done: list[str]  # their keys, those that were finished before included
     failed: dict[str, str] = field(default_factory=dict)  # reasons by key
+    note: str = ""  # what the user should know before
 
     @property
     def todo(self) -> list[Cell]:
@@ -74,15 +75,13 @@ class Run:
 
 def prepare(grid: Grid, folder: Path, device: Device, only: Sequence[str] = (), data_dir: Path | None = None) -> Run:
     """Everything that can be wrong is wrong now: the whole grid is planned, whichever cells are then chosen."""
-    chosen = {point.coordinates for point in grid.only(only).points}
-    cells = plan(grid, device, data_dir)
+    cells, chosen, note = plan_some(grid, only, device, data_dir)
     Results.opened(folder)
     with locked(folder, RUNNING):
         results = Results(folder)
         results.add({cell.key: cell.point for cell in cells}, grid.text)
-    cells = [cell for cell in cells if cell.point.coordinates in chosen]
     finished = set(results.finished())
-    return Run(results, cells, [cell.key for cell in cells if cell.key in finished])
+    return Run(results, chosen, [cell.key for cell in chosen if cell.key in finished], note=note)
 
 
 def device_of(name: str, threads: int | None = None, here: bool = True) -> Device:

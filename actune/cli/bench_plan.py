@@ -27,20 +27,18 @@ def plan(
 
     Example: actune bench plan benchmarks/grids/smoke.toml --out results/smoke
     """
-    from actune.bench.cells import plan as planned
+    from actune.bench.cells import plan_some
     from actune.bench.estimates import Estimates
     from actune.bench.grid import load_grid
     from actune.bench.store import FILE, Results
 
     output = Output(json, quiet)
     found = load_grid(grid)
-    wanted = {point.coordinates for point in found.only(only or ()).points}
     there, how = bench_as.local(device, workers, threads, here=False)
-    cells = planned(found, there, data_dir)
+    every, cells, note = plan_some(found, only or (), there, data_dir)
     results = Results(out) if out and (out / FILE).is_file() else None
     finished = set(results.finished()) if results else set()
-    estimates = Estimates(cells, results)
-    cells = [cell for cell in cells if cell.point.coordinates in wanted]
+    estimates = Estimates(every, results)
     rows: dict[tuple[str, ...], list[Any]] = {}
     for cell in cells:
         point, left = cell.point, cell.key not in finished
@@ -63,6 +61,7 @@ def plan(
         f"{counted(facts['cells'], 'cell')}, {facts['finished']} finished; {counted(facts['fits'], 'fit')} and "
         f"{counted(facts['labels'], 'label')} in all",
         f"about {duration(seconds)} with {counted(how.workers, 'worker')}, {estimates.basis}",
+        *filter(None, [note]),
     )
     output.give(facts)
 

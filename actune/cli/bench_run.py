@@ -64,7 +64,7 @@ def run(
         else:
             where = bench_as.local(device, workers, threads)
         work = prepare(found, out, where[0], only or (), data_dir)
-        output.say(f"{counted(len(work.cells), 'cell')}, {len(work.done)} of them finished")
+        output.say(f"{counted(len(work.cells), 'cell')}, {len(work.done)} of them finished", *filter(None, [work.note]))
         try:
             with closing(work.events(where[1], data_dir, models, seconds)) as events:
                 watched(output, work, events)

@@ -27,8 +27,8 @@ class Layout(NamedTuple):
 
     @property
     def even(self) -> bool:
-        """All texts are equally long: the packed tokens are the grid."""
-        return len(self.place) == self.source.numel()
+        """All texts are equally long and there is no filler: the packed tokens are the grid."""
+        return len(self.place) == self.source.numel() and len(self.bounds) == len(self.source) + 1
 
     def grid(self, tokens: torch.Tensor) -> torch.Tensor:
         """(tokens, ...) as (texts, longest, ...), zero where there is none."""

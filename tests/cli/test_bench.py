@@ -46,6 +46,18 @@ def test_a_plan_counts_cells_fits_labels_and_time_and_runs_nothing(grid: Path, t
     )
 
 
+def test_a_machine_may_have_the_data_of_its_share_alone(grid: Path, tmp_path: Path, fails: Fails) -> None:
+    file = changed(grid, 'tasks = "questions"', 'tasks = ["questions", "sst2"]')
+    words = ["--data-dir", tmp_path]
+    out = ["--out", tmp_path / "results", "--seconds", 0]
+    for command in (["plan", file], ["run", file, *out]):
+        assert "holds no sst2" in fails("bench", *command, *words)
+        assert "holds no sst2" in fails("bench", *command, *words, "--only", "task=sst2")
+        said = done("bench", *command, *words, "--only", "task=questions")
+        assert "2 cells" in said.err and "the rest of the grid is left out of account" in said.err
+    assert len(Results(tmp_path / "results").cells) == 2
+
+
 def test_a_cell_that_fails_does_not_stop_the_others_and_is_tried_again(grid: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
     words = ["bench", "run", grid, "--out", out, "--workers", 1, "--json"]

@@ -85,6 +85,13 @@ class Manner(NamedTuple):
     drop_down: float
 
 
+class Kept(NamedTuple):
+    """What dropout leaves behind attention and behind the feed-forward part; without it a layer draws for itself."""
+
+    out: torch.Tensor | None  # (tokens, width), bool
+    down: torch.Tensor | None
+
+
 @fused
 def layer(
     states: torch.Tensor,  # (tokens, width)
@@ -93,6 +100,7 @@ def layer(
     layout: Layout,
     mask: torch.Tensor | None,
     firsts: torch.Tensor | None,
+    kept: Kept,
 ) -> torch.Tensor:
     """All tokens, or the first of each text alone. A mask is for texts in a grid; without one they stay in place."""
     if firsts is None:
@@ -107,9 +115,10 @@ def layer(
     else:
         mixed = _in_a_grid(query, key, value, layout, mask, manner.drop_attention, firsts is None)
     mixed = mixed.flatten(1)
-    asking = _normed(asking + _dropped(F.linear(mixed, *parts.out), manner.drop_out), parts.norm, manner)
-    fed = F.linear(_risen(asking, parts.up, manner), *parts.down)
-    return _normed(asking + _dropped(fed, manner.drop_down), parts.last_norm, manner)
+    mixed = _dropped(F.linear(mixed, *parts.out), manner.drop_out, kept.out)
+    asking = _normed(asking + mixed, parts.norm, manner)
+    fed = _dropped(F.linear(_risen(asking, parts.up, manner), *parts.down), manner.drop_down, kept.down)
+    return _normed(asking + fed, parts.last_norm, manner)
 
 
 def in_place(states: torch.Tensor, mask: torch.Tensor | None) -> bool:
@@ -132,8 +141,10 @@ def _risen(states: torch.Tensor, up: Affine, manner: Manner) -> torch.Tensor:
     return manner.activate(F.linear(states, weight, bias))
 
 
-def _dropped(states: torch.Tensor, share: float) -> torch.Tensor:
-    return F.dropout(states, share) if share else states
+def _dropped(states: torch.Tensor, share: float, kept: torch.Tensor | None) -> torch.Tensor:
+    if not share:
+        return states
+    return F.dropout(states, share) if kept is None else states * kept[: len(states)] * (1 / (1 - share))
 
 
 def _normed(states: torch.Tensor, norm: Affine, manner: Manner) -> torch.Tensor:

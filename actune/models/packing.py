@@ -6,7 +6,7 @@ the first token needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from transformers.activations import GELUActivation
 
 from actune.models import rotary
-from actune.models.blocks import Layout, Manner, Parts, in_place, layer
+from actune.models.blocks import Kept, Layout, Manner, Parts, in_place, layer
 from actune.models.compiling import of_any_length
 from actune.models.encoders import COUNT_FROM_TWO
 
@@ -154,12 +154,30 @@ def _run(stack: Any, states: torch.Tensor, layout: Layout, config: Any, every: b
     of_any_length(mask, 0, 2, 3)
     firsts = layout.bounds[: len(layout.source)]
     of_any_length(firsts, 0)
-    for number, part in enumerate(parts, 1):
+    manners = [_manner(part, activate, config) for part in parts]
+    kept = draw_kept(manners, states) if states.is_cuda else [Kept(None, None)] * len(parts)
+    for number, (part, manner, left) in enumerate(zip(parts, manners, kept, strict=True), 1):
         of_any_length(states, 0)
         weights = Parts(*((part[name].weight, part[name].bias) for name in Parts._fields))
         wanted = firsts if number == len(parts) and not every else None
-        states = layer(states, weights, _manner(part, activate, config), layout, mask, wanted)
+        states = layer(states, weights, manner, layout, mask, wanted, left)
     return layout.grid(states) if every else states[:, None]
+
+
+def draw_kept(manners: Sequence[Manner], states: torch.Tensor) -> list[Kept]:
+    """What dropout leaves in each layer: drawn at once for all, and before what a GPU runs compiled.
+
+    A compiler may draw anew in the backward pass, and then torch 2.13 draws other numbers (pytorch issue 198333).
+    """
+    shares = [share for manner in manners for share in (manner.drop_out, manner.drop_down)]
+    found: list[torch.Tensor | None] = [None] * len(shares)
+    for share in sorted(set(shares) - {0.0}):
+        places = [place for place, each in enumerate(shares) if each == share]
+        drawn = torch.empty((len(places), *states.shape), dtype=torch.bool, device=states.device).bernoulli_(1 - share)
+        for place, mask in zip(places, drawn.unbind(), strict=True):
+            of_any_length(mask, 0)
+            found[place] = mask
+    return [Kept(out, down) for out, down in zip(found[::2], found[1::2], strict=True)]
 
 
 def _mask(stack: Any, states: torch.Tensor, layout: Layout, family: str) -> torch.Tensor | None:

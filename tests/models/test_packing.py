@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 from actune.models import rotary
+from actune.models.blocks import Kept, Layout, Manner, Parts, layer
 from actune.models.encoders import load_classifier, load_encoder, load_tokenizer
 from actune.models.finetuning import FineTuned, said
-from actune.models.packing import FAMILIES, packable, packed
+from actune.models.packing import FAMILIES, LAYOUT, draw_kept, packable, packed
 from actune.models.reader import read_tokens
 from actune.models.tokens import Tokens, tokenize
 from tests.models.tiny import CONFIGS, LIMIT, TEXTS, save_tiny
@@ -148,3 +149,40 @@ def test_reading_end_to_end_is_reading_padded(folders: Callable[[str], Path]) ->
     ]
     for padded, end_to_end in zip(*outputs, strict=True):
         close(end_to_end, padded)
+
+
+# a GPU runs layers compiled, which must not draw for themselves
+
+PLAIN = Manner(4, 1e-6, nn.functional.gelu, smooth=True, drop_attention=0.0, drop_out=0.0, drop_down=0.0)
+
+
+def test_what_dropout_leaves_is_drawn_for_all_layers() -> None:
+    manners = [PLAIN._replace(drop_out=0.1, drop_down=0.5), PLAIN, PLAIN._replace(drop_out=0.1, drop_down=0.1)]
+    torch.manual_seed(0)
+    first, second, third = draw_kept(manners, torch.zeros(500, 40))
+    assert second == Kept(None, None)
+    for mask, share in ((first.out, 0.9), (first.down, 0.5), (third.out, 0.9), (third.down, 0.9)):
+        assert mask is not None and mask.shape == (500, 40)
+        assert mask.float().mean().item() == pytest.approx(share, abs=0.01)
+    assert not torch.equal(first.out, third.out) and not torch.equal(third.out, third.down)  # type: ignore[arg-type]
+
+
+def test_a_layer_obeys_what_was_drawn_and_makes_up_for_the_rest(folders: Callable[[str], Path]) -> None:
+    _, tokens = loaded(folders("bert"))
+    batch, width = tokens.packed(MIXED), 16
+    layout, firsts = Layout(*(batch[name] for name in LAYOUT)), batch["bounds"][: len(MIXED)]
+    torch.manual_seed(0)
+    states = torch.randn(len(layout.place), width)
+    square, norm = (torch.randn(width, width), torch.randn(width)), (torch.ones(width), torch.zeros(width))
+    parts = Parts(square, square, square, square, norm, square, square, norm)
+    larger = parts._replace(out=(2 * square[0], 2 * square[1]), down=(4 * square[0], 4 * square[1]))
+    manner = PLAIN._replace(drop_out=0.5, drop_down=0.75)
+    mask, every = layout.present[:, None, None], torch.ones(states.shape, dtype=torch.bool)
+    for wanted, asking in ((None, states), (firsts, states[firsts])):
+
+        def run(parts: Parts, manner: Manner, kept: Kept, wanted: torch.Tensor | None = wanted) -> torch.Tensor:
+            return layer(states, parts, manner, layout, mask, wanted, kept)
+
+        close(run(parts, manner, Kept(every, every)), run(larger, PLAIN, Kept(None, None)))
+        nothing = nn.functional.layer_norm(asking, (width,), eps=1e-6)
+        close(run(parts, manner, Kept(~every, ~every)), nn.functional.layer_norm(nothing, (width,), eps=1e-6))

@@ -221,9 +221,9 @@ def _holds(when: Mapping[str, list[Any]], point: Point) -> bool:
 
 
 def _data(table: Any, name: str) -> dict[str, Any]:
-    """A user's own data under a short name: where it lies, and how it is read."""
+    """Data under a short name: where it lies, unless it is a named set, and how it is read."""
     where = f"[task.{name}]"
-    if not isinstance(table, dict) or "data" not in table:
+    if not isinstance(table, dict) or ("data" not in table and name not in cards()):
         raise SettingError(f'{where} says where its data lies: data = "texts.csv"')
     for word in table:
         one_of(f"{where} has", word, READING)

@@ -54,6 +54,7 @@ def run(
     split: Annotated[str | None, typer.Option(help="The column that says train, dev or test.")] = None,
     hold_out_dev: Annotated[float | None, typer.Option(help="Rows, or a share of them, held out as dev.")] = None,
     hold_out_test: Annotated[float | None, typer.Option(help="Rows, or a share of them, held out as test.")] = None,
+    sample: Annotated[int | None, typer.Option(help="At most so many texts of the pool, drawn by the seed.")] = None,
     json: given_as.Json = False,
     quiet: given_as.Quiet = False,
 ) -> None:
@@ -73,6 +74,7 @@ def run(
         split=split,
         hold_out_dev=hold_out_dev,
         hold_out_test=hold_out_test,
+        sample=sample,
         dev=dev,
         test=test,
         data_dir=None if data_dir is None else data_dir.absolute(),  # the run may be opened from another folder

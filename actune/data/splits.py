@@ -29,6 +29,7 @@ class Reading:
     classes: tuple[str, ...] | None = None
     hold_out_dev: float = 0.1  # a share of the labelled rows if below 1, else a number of rows
     hold_out_test: float = 0.2
+    sample: int | None = None  # at most so many rows of the pool, by seed
 
 
 USUAL = Reading()
@@ -60,9 +61,10 @@ def task_of(name: str, parts: dict[str, Pool], reading: Reading, seed: int) -> T
     classes = _classes(parts, reading)
     parts = {part: relabel(pool, classes) for part, pool in parts.items()}
     pool, dev, test = _held_out(parts, reading, seed)
-    notes: list[str] = []
+    pool, notes = cut_pool(pool, reading.sample, seed)
     if dev is not None:
-        dev, notes = cut_dev(dev, seed)
+        dev, cut = cut_dev(dev, seed)
+        notes += cut
     for part, other in (("dev", dev), ("test", test)):
         if other is not None and (shared := set(other.texts) & set(pool.texts)):
             notes.append(f"{len(shared):,} different texts of {part} are in the pool too: its scores may flatter")
@@ -93,6 +95,17 @@ def cut_dev(dev: Pool, seed: int) -> tuple[Pool, list[str]]:
         return dev, []
     note = f"dev is {MOST_DEV:,} of {len(dev):,} rows, by seed"
     return dev.only(draw(range(len(dev)), MOST_DEV, seed, "dev")), [note]
+
+
+def cut_pool(pool: Pool, most: int | None, seed: int) -> tuple[Pool, list[str]]:
+    """At most so many rows, drawn by the seed, and a word about it."""
+    if most is not None and most < 1:
+        raise DataError(f"a sample has at least one row, not {most}")
+    if most is None or len(pool) <= most:
+        return pool, []
+    return pool.only(draw(range(len(pool)), most, seed, "pool")), [
+        f"the pool is {most:,} of {len(pool):,} rows, by seed"
+    ]
 
 
 def draw(rows: Sequence[int], n: int, seed: int, purpose: str) -> list[int]:

@@ -15,7 +15,7 @@ from actune.core.settings import Settings
 from actune.core.task import Plan, Task
 from actune.data.folders import make_task_from_folder
 from actune.data.hub import has_hub, make_task_from_hub, read_hub
-from actune.data.splits import MOST_DEV, USUAL, Reading, cut_dev, draw, make_task
+from actune.data.splits import MOST_DEV, USUAL, Reading, cut_dev, cut_pool, draw, make_task
 from actune.data.tables import Table, has_known_suffix, read_table
 from actune.errors import DataError, nearest
 
@@ -66,14 +66,14 @@ def resolve(
     if (dev or test) and (str(data) in cards() or path.is_dir()):
         raise DataError(f"{data} has its own dev and test: name one train file beside {dev or test}")
     if str(data) in cards():
-        if reading != USUAL:
+        if replace(reading, sample=None) != USUAL:
             raise DataError(
                 f"{data} is a named data set with its own columns, classes and splits: only `actune run` takes it"
             )
-        return load_task(str(data), data_dir, seed)
+        return load_task(str(data), data_dir, seed, reading.sample)
     if path.is_dir():
         if path.resolve().name in cards() and _train_file(path).exists():
-            return load_task(path.resolve().name, path.resolve().parent, seed)
+            return load_task(path.resolve().name, path.resolve().parent, seed, reading.sample)
         return make_task_from_folder(path, reading, seed)
     if _on_the_hub(str(data)):
         if dev or test:
@@ -93,7 +93,7 @@ def _on_the_hub(data: str) -> bool:
     return not has_known_suffix(Path(id))
 
 
-def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0) -> Task:
+def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0, sample: int | None = None) -> Task:
     """A named data set with the paper's settings, from a folder, the package or the hub."""
     known = card(name)
     folder = find_folder(known, data_dir)
@@ -104,6 +104,8 @@ def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0) -> T
         pool, dev, test = _from_hub(known, seed)
         notes.append(f"{name} comes from the hub with {len(pool):,} rows: numbers may differ from published ones")
     dev, cut = cut_dev(dev, seed)
+    pool, drawn = cut_pool(pool, sample, seed)
+    notes += drawn
     growth = scaled_growth(known, len(pool))
     if growth != known.settings.growth:
         sizes = f"the pool has {len(pool):,} rows and the paper's {known.paper_pool:,}"

@@ -12,7 +12,7 @@ from actune.core.pool import UNKNOWN, Pool
 from actune.core.progress import Progress, silent
 from actune.core.settings import own_settings
 from actune.core.task import Plan, Task
-from actune.data.splits import Reading, draw
+from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError
 from actune.session.database import QuestionRow, Selection
@@ -91,9 +91,8 @@ def task_of(data: str, reading: Mapping[str, Any], seed: int, preset: str = "pap
     most = RELEASED_ROWS * len(task.pool.classes)
     if preset != "released" or len(task.pool) <= most:
         return task
-    note = f"the pool is {most:,} of {len(task.pool):,} rows, by seed: preset released"
-    kept = draw(range(len(task.pool)), most, seed, "pool")
-    return replace(task, pool=task.pool.only(kept), notes=(*task.notes, note))
+    pool, notes = cut_pool(task.pool, most, seed)
+    return replace(task, pool=pool, notes=(*task.notes, *(f"{note}: preset released" for note in notes)))
 
 
 def project_task(pool: Pool, name: str = "project") -> Task:

@@ -85,6 +85,14 @@ def test_dev_is_cut(tmp_path: Path) -> None:
     assert task.notes == ("dev is 1,000 of 1,200 rows, by seed",)
 
 
+def test_a_sample_of_the_pool(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", ["x", "y"] * 300)
+    task = make_task("mine", path, reading=Reading(sample=200, hold_out_dev=50, hold_out_test=50))
+    assert task.dev is not None and (len(task.pool), len(task.dev)) == (200, 50)
+    assert task.settings == own_settings(200, 2) and task.plan == own_plan(200, 2)
+    assert task.notes == ("the pool is 200 of 500 rows, by seed",)
+
+
 @pytest.mark.parametrize(
     ("labels", "reading", "expected"),
     [

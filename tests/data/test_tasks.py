@@ -15,6 +15,7 @@ import pytest
 from actune.core.settings import Settings
 from actune.core.task import Plan
 from actune.data import tasks
+from actune.data.splits import Reading
 from actune.data.tables import Table
 from actune.data.tasks import PACKAGE, card, cards, load_task, load_votes, resolve, scaled_growth
 from actune.errors import DataError
@@ -99,6 +100,16 @@ def test_a_smaller_pool_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     task = load_task("trec")
     assert task.settings.growth == 250
     assert task.notes == ("k (growth) is 250 and not the paper's 500: the pool has 4,965 rows and the paper's 10,000",)
+
+
+def test_a_sample_is_drawn_by_the_seed_and_settings_follow_it() -> None:
+    one, same, other = (resolve("trec", reading=Reading(sample=1000), seed=seed) for seed in (0, 0, 1))
+    assert one.pool.ids == same.pool.ids != other.pool.ids and len(one.pool) == len(set(one.pool.ids)) == 1000
+    assert one.test == load_task("trec").test and one.settings.growth == 100
+    assert one.notes[0] == "the pool is 1,000 of 4,965 rows, by seed"
+    assert resolve("trec", reading=Reading(sample=5000)) == load_task("trec")
+    with pytest.raises(DataError, match="a sample has at least one row, not 0"):
+        resolve("trec", reading=Reading(sample=0))
 
 
 def test_a_flipped_byte_is_found(trec_copy: Path) -> None:

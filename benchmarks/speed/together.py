@@ -12,17 +12,19 @@ import tempfile
 from pathlib import Path
 
 from actune.models.encoders import choose_device
-from benchmarks.speed.common import Results, arguments
+from benchmarks.speed.common import Results, arguments, packed_option
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
+    packed_option(parser)
     given = parser.parse_args()
     results = Results(given.out, choose_device(given.device))
     words = ["--data", given.data, "--model", given.model, "--device", given.device, "--steps", str(given.steps)]
     words += ["--data-dir", given.data_dir] if given.data_dir else []
+    words += ["--packed"] if given.packed else []
     script = str(Path(__file__).with_name("train.py"))
     alone = 0.0
     for count in given.processes:

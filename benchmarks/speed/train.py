@@ -29,7 +29,7 @@ from actune.models.finetuning import FineTuning
 from actune.models.learners import recipe_for
 from actune.models.tokens import Tokens
 from actune.models.training import Batch, plan_batches
-from benchmarks.speed.common import Results, arguments, encoder, wait
+from benchmarks.speed.common import Results, arguments, encoder, packed_option, wait
 
 
 def ours(
@@ -151,6 +151,7 @@ def main() -> None:
     parser.add_argument("--dev", type=int, default=0, help="rows of dev, looked at every 50 steps")
     parser.add_argument("--train-embeddings", action="store_true", help="which are left as they are otherwise")
     parser.add_argument("--ours-only", action="store_true")
+    packed_option(parser)
     given = parser.parse_args()
     task, device, folder = load_task(given.data, given.data_dir), choose_device(given.device), encoder(given.model)
     results = Results(given.out, device)

@@ -155,7 +155,8 @@ def _run(stack: Any, states: torch.Tensor, layout: Layout, config: Any, every: b
     firsts = layout.bounds[: len(layout.source)]
     of_any_length(firsts, 0)
     manners = [_manner(part, activate, config) for part in parts]
-    kept = draw_kept(manners, states) if states.is_cuda else [Kept(None, None)] * len(parts)
+    backwards = states.is_cuda and torch.is_grad_enabled()
+    kept = draw_kept(manners, states) if backwards else [Kept(None, None)] * len(parts)
     for number, (part, manner, left) in enumerate(zip(parts, manners, kept, strict=True), 1):
         of_any_length(states, 0)
         weights = Parts(*((part[name].weight, part[name].bias) for name in Parts._fields))

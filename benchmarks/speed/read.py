@@ -90,6 +90,7 @@ def agreement(one: Readout, other: Readout, top: int = 100) -> dict[str, float]:
     return {
         "smallest_cosine": round(float(cosines.min()), 6),
         "mean_cosine": round(float(cosines.mean()), 6),
+        "share_above_0.999": round(float((cosines > 0.999).float().mean()), 6),
         f"top_{top}_overlap": len(best[0] & best[1]) / top,
         "same_class": round(float((one.log_proba.argmax(1) == other.log_proba.argmax(1)).float().mean()), 5),
     }

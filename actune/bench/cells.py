@@ -81,7 +81,7 @@ def plan_some(
         if not only:
             raise
         cells = plan(chosen, device, data_dir)
-        note = f"the rest of the grid is left out of account, for its data is not here: {error}"
+        note = f"the rest of the grid is left out of account, for its data cannot be read here: {error}"
     wanted = {point.coordinates for point in chosen.points}
     return cells, [cell for cell in cells if cell.point.coordinates in wanted], note
 

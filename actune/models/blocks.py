@@ -57,7 +57,8 @@ class _Taken(torch.autograd.Function):
 
 def _taken(rows: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     found = rows.index_select(0, index.clamp(min=0))
-    return found.masked_fill_((index < 0).view(-1, *[1] * (rows.ndim - 1)), 0)
+    # not in place: compiled by torch 2.11, a function of autograd that fills in place has no gradient
+    return found.masked_fill((index < 0).view(-1, *[1] * (rows.ndim - 1)), 0)
 
 
 class Parts(NamedTuple):

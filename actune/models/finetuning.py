@@ -26,8 +26,6 @@ from actune.models.steps import Tensors
 from actune.models.tokens import Tokens, tokenize
 from actune.models.training import Rows, accuracy_on, train
 
-# on a GPU fine-tuning on texts end to end is fast and reaches less than it should: docs/speed.md says what was measured
-TRAINED_PACKED = ("cpu",)
 FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 
 
@@ -63,8 +61,7 @@ class FineTuning:
         if start is not None:
             classifier.network.load_state_dict(start.network.state_dict())
         look = accuracy_on(dev, classifier.read)
-        # an adversarial step is one in padded word embeddings
-        pack = classifier.packs(inputs) and not objective.adversarial and self.device.type in TRAINED_PACKED
+        pack = classifier.packs(inputs) and not objective.adversarial  # whose step is one in padded word embeddings
         train(_Fitting(classifier, inputs, pack), training, objective, self.recipe, streams, look, progress)
         return classifier
 

@@ -22,7 +22,7 @@ from actune.data.tasks import load_task
 from actune.models.encoders import choose_device
 from actune.models.finetuning import FineTuning
 from actune.models.learners import recipe_for
-from benchmarks.speed.common import Results, arguments, encoder, packed_option
+from benchmarks.speed.common import Results, arguments, encoder
 from benchmarks.speed.read import in_float32
 
 WAYS = {
@@ -36,7 +36,6 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--labels", type=int, default=300)
     parser.add_argument("--seeds", type=int, default=5)
-    packed_option(parser)
     parser.add_argument("--ways", type=int, default=0, help="leaves out this many of the ways, slowest first")
     given = parser.parse_args()
     task, device, folder = load_task(given.data, given.data_dir), choose_device(given.device), encoder(given.model)

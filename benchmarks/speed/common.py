@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from actune.models import finetuning
 from actune.models.encoders import load_tokenizer
 from actune.models.sources import fetch, find_model
 
@@ -31,17 +30,6 @@ def arguments(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", help="a file to add results to")
     return parser
-
-
-def packed_option(parser: argparse.ArgumentParser) -> None:
-    """Whether ours trains on texts end to end on a GPU too."""
-    parser.add_argument("--packed", action=_Packed, nargs=0, help="train on texts end to end on a GPU too")
-
-
-class _Packed(argparse.Action):
-    def __call__(self, parser: object, given: argparse.Namespace, *_: object) -> None:
-        finetuning.TRAINED_PACKED = ("cpu", "cuda")
-        given.packed = True
 
 
 def encoder(name: str) -> Path:

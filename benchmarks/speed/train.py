@@ -6,13 +6,16 @@
 A step has 8 labelled rows and `--pseudo` trusted ones. Ours is the product's own fit, then once more with looks at
 `--dev` rows; what it takes before all is compiled and recorded (a GPU replays whole steps) is its warm-up. Peers pad a
 batch to its longest text, or to the limit (paper style); all use AdamW and clip gradients. Ratios are within this run.
+The first line says how far the gradients of our layers are from those of transformers on padded texts in float32.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,15 +28,21 @@ from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.data.tasks import load_task
 from actune.models.encoders import choose_device, load_classifier
-from actune.models.finetuning import FineTuning
+from actune.models.finetuning import FineTuning, said
 from actune.models.learners import recipe_for
+from actune.models.packing import few_shapes
 from actune.models.tokens import Tokens
 from actune.models.training import Batch, plan_batches
-from benchmarks.speed.common import Results, arguments, encoder, packed_option, wait
+from benchmarks.speed.common import Results, arguments, encoder, wait
 
 
 def ours(
-    learner: FineTuning, tokens: Tokens, training: TrainingSet, dev: Labelled | None, warm: int
+    learner: FineTuning,
+    tokens: Tokens,
+    training: TrainingSet,
+    dev: Labelled | None,
+    warm: int,
+    ready: Callable[[], None] = lambda: None,
 ) -> dict[str, float]:
     marks: dict[int, float] = {}
     steps = len(plan_batches(training, Objective(), learner.recipe, Streams(0)))
@@ -41,6 +50,8 @@ def ours(
     def mark(stage: str, done: int, _: int) -> None:
         if stage == "train" and done in (1, warm, steps):
             wait(learner.device)
+            if done == warm:
+                ready()
             marks[done] = time.perf_counter()
 
     marks[0] = time.perf_counter()
@@ -51,6 +62,35 @@ def ours(
         "warm_up_s": marks[warm] - marks[0] - warm * each,
         "all_steps_s": each * steps,
     }
+
+
+def meeting(folder: str, count: int) -> Callable[[], None]:
+    """Waits until so many processes have come to the same place."""
+
+    def wait_for_all() -> None:
+        Path(folder, str(os.getpid())).touch()
+        while len(list(Path(folder).iterdir())) < count:
+            time.sleep(0.001)
+
+    return wait_for_all
+
+
+def gradient_errors(learner: FineTuning, tokens: Tokens, rows: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """How far the gradients of our layers, compiled where they are, lie from those of padded texts in float32."""
+    network = load_classifier(learner.folder, learner.classes, learner.device).eval()
+    targets = torch.from_numpy(labels).to(learner.device)
+
+    def gradient(of: nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        of.zero_grad()
+        logits, _ = said(of, {name: tensor.to(learner.device) for name, tensor in batch.items()})
+        nn.functional.cross_entropy(logits.float(), targets).backward()
+        return torch.cat([p.grad.float().flatten() for p in of.parameters() if p.grad is not None])
+
+    fill_to, round_to = few_shapes(network)
+    packed = tokens.packed(rows, fill_to=fill_to, round_to=round_to)
+    expected = gradient(network, tokens.batch(rows))
+    found = {"float32": gradient(network, packed), "bfloat16": gradient(network.to(torch.bfloat16), packed)}
+    return {name: float((given - expected).norm() / expected.norm()) for name, given in found.items()}
 
 
 def plain_loop(
@@ -151,7 +191,7 @@ def main() -> None:
     parser.add_argument("--dev", type=int, default=0, help="rows of dev, looked at every 50 steps")
     parser.add_argument("--train-embeddings", action="store_true", help="which are left as they are otherwise")
     parser.add_argument("--ours-only", action="store_true")
-    packed_option(parser)
+    parser.add_argument("--meet", nargs=2, metavar=("FOLDER", "COUNT"), help="starts the clock with others")
     given = parser.parse_args()
     task, device, folder = load_task(given.data, given.data_dir), choose_device(given.device), encoder(given.model)
     results = Results(given.out, device)
@@ -180,7 +220,11 @@ def main() -> None:
         "frozen_embeddings": recipe.freeze_embeddings,
     }
     warm = given.warm or len(batches) // 5
-    found = ours(learner, tokens, training, None, warm)
+    some = np.arange(8 + given.pseudo)
+    errors = gradient_errors(learner, tokens, some, known[some])
+    results.add(what="gradients beside padded texts", **about, **{k: float(f"{v:.2g}") for k, v in errors.items()})
+    ready = meeting(given.meet[0], int(given.meet[1])) if given.meet else lambda: None
+    found = ours(learner, tokens, training, None, warm, ready)
     results.add(what="ours", **about, steps=len(batches), **{k: round(v, 2) for k, v in found.items()})
     if dev is not None:
         looking = ours(learner, tokens, training, dev, warm)

@@ -131,8 +131,8 @@ class _Planner:
         identity = {
             "actune": __version__,
             "request": _portable(request),
-            "settings": asdict(settings_of(request, task)),
-            "training": asdict(training),
+            "settings": _unusual(settings_of(request, task)),
+            "training": _unusual(training),
             "device": asdict(self.device if self.device.kind == "cpu" else replace(self.device, threads=0)),
             **shared,
         }
@@ -196,6 +196,12 @@ def words_of(point: Point, device: str) -> Words:
         "reading": dict(point.reading),
     }
     return cast("Words", {**words, **said})
+
+
+def _unusual(values: Settings | Training) -> dict[str, Any]:
+    """What is not at its default: so a setting that comes later leaves the keys of finished cells as they are."""
+    usual = asdict(type(values)())
+    return {name: value for name, value in asdict(values).items() if value != usual[name]}
 
 
 def _portable(request: Request) -> dict[str, Any]:

@@ -181,14 +181,19 @@ class Machine:
         )
 
     def evaluate(self, classifier: Classifier) -> tuple[dict[str, Any], Any]:
-        """Accuracy and macro-F1 on test, and the predictions behind them; nothing without a test set."""
-        if self.test is None or self.session.task.test is None:
-            return {"accuracy": None, "macro_f1": None}, None
-        readout = checked(classifier.read(self.test.inputs), self.session.task.test.ids)
-        predicted = readout.log_proba.argmax(1).cpu().numpy()
-        known = self.test.labels
-        facts = {"accuracy": accuracy(predicted, known), "macro_f1": macro_f1(predicted, known)}
-        return facts, predicted.astype(np.int16)
+        """Accuracy on dev and test, macro-F1, and the predictions on test behind them; nothing of a set that is none."""
+        facts: dict[str, Any] = {"accuracy": None, "macro_f1": None, "dev_accuracy": None}
+        task, predictions = self.session.task, None
+        if self.test is not None and task.test is not None:
+            predicted, known = self._predicted(classifier, self.test, task.test), self.test.labels
+            facts |= {"accuracy": accuracy(predicted, known), "macro_f1": macro_f1(predicted, known)}
+            predictions = predicted.astype(np.int16)
+        if self.dev is not None and task.dev is not None:
+            facts["dev_accuracy"] = accuracy(self._predicted(classifier, self.dev, task.dev), self.dev.labels)
+        return facts, predictions
+
+    def _predicted(self, classifier: Classifier, given: Labelled, pool: Pool) -> Any:
+        return checked(classifier.read(given.inputs), pool.ids).log_proba.argmax(1).cpu().numpy()
 
     def describe_trusted(self, trusted: PseudoLabels) -> dict[str, Any]:
         """How many rows were trusted, of which classes, and how many rightly where the truth is known."""

@@ -17,6 +17,7 @@ from actune.models import learners
 from actune.models.finetuning import FineTuning
 from actune.models.learners import (
     CPU,
+    GPU,
     LEARNERS,
     PAPER,
     PROBE,
@@ -31,7 +32,7 @@ from tests.models.tiny import TEXTS
 
 
 def test_every_learner_and_device_has_its_recipe() -> None:
-    assert recipe_for("finetune", "cuda") == PAPER
+    assert recipe_for("finetune", "cuda") == GPU == replace(PAPER, freeze_embeddings=True)
     assert recipe_for("finetune", "cpu") == CPU != PAPER
     assert recipe_for("probe", "cpu") == recipe_for("probe", "cuda") == PROBE
 

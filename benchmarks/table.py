@@ -1,4 +1,7 @@
-"""Curves as a Markdown table, one line a run: python benchmarks/table.py TABLE.csv [COLUMN] [LABELS,...]"""
+"""Curves as a Markdown table: python benchmarks/table.py TABLE.csv [COLUMN] [LABELS,...] [TASK]
+
+A line is a run; with a task it is a method, and its cells are means over the seeds that are finished.
+"""
 
 import csv
 import sys
@@ -24,6 +27,23 @@ def markdown(table: Path, column: str = "accuracy", at: str = AT) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
+def means(table: Path, column: str, at: str, task: str) -> str:
+    """The same of a table of `actune bench`, averaged over seeds."""
+    curves: dict[str, dict[str, list[float]]] = {}
+    with table.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["task"] == task and row[column]:
+                curves.setdefault(row["method"], {}).setdefault(row["labels"], []).append(float(row[column]))
+    labels = at.split(",")
+    lines = [["labels", *labels, "seeds"], ["---"] * (len(labels) + 2)]
+    for method, curve in curves.items():
+        cells = [
+            number(str(sum(curve[count]) / len(curve[count])) if count in curve else "", column) for count in labels
+        ]
+        lines.append([f"`{method}`", *cells, str(max(map(len, curve.values())))])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
 def number(cell: str, column: str) -> str:
     """With as many digits as readers can use; what is not there is a dash."""
     if not cell:
@@ -32,4 +52,4 @@ def number(cell: str, column: str) -> str:
 
 
 if __name__ == "__main__":
-    print(markdown(Path(sys.argv[1]), *sys.argv[2:]))
+    print((means if len(sys.argv) > 4 else markdown)(Path(sys.argv[1]), *sys.argv[2:]))

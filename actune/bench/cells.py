@@ -17,7 +17,7 @@ from actune.bench.vocabulary import WORDS
 from actune.core.settings import Settings, Training, split_changes
 from actune.core.task import Task
 from actune.data.splits import labelled_only
-from actune.data.tasks import cards
+from actune.data.tasks import cards, find_folder
 from actune.errors import DataError, SettingError
 from actune.methods.recipes import build, find
 from actune.models.signals import check_layers, check_signals
@@ -28,6 +28,8 @@ from actune.session.request import Words, check, make_request
 from actune.session.resolve import fingerprint, settings_of, training_of
 from actune.session.setup import task_of
 from actune.session.votes import find_votes
+
+RESULTS = 1  # raised when a fix changes what cells come out with, so that older ones are not taken for finished
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,12 @@ def load(data: str, reading: Mapping[str, Any], seed: int, preset: str, data_dir
 def data_digest(task: Task) -> str:
     """What tells data from any other: the published checksums of a named set, the rows themselves otherwise.
 
-    How the seed draws dev rows from it is not part of it: the seed itself is part of a key.
+    How the seed draws dev rows and a sample from published files is not part of it: the seed itself is part of a key.
     """
     if not task.bundled:
         return fingerprint(task)
-    return _hash({part: facts["sha256"] for part, facts in cards()[task.name].files.items()})
+    files = {part: facts["sha256"] for part, facts in cards()[task.name].files.items()}
+    return _hash({**files, "pool": len(task.pool)})
 
 
 class _Planner:
@@ -127,7 +130,13 @@ class _Planner:
         training = training_of(request, task, request.learner, self.device.kind, split_changes(request.changes)[1])
         encoder = self._encoder(request.model)
         self._check_signals(request.method, request.learner, encoder, training.train_layers, bool(request.adapt))
-        shared = {"data": data, "model": self._digest(encoder), "learner": request.learner, "seed": request.seed}
+        shared = {
+            "results": RESULTS,
+            "data": data,
+            "model": self._digest(encoder),
+            "learner": request.learner,
+            "seed": request.seed,
+        }
         identity = {
             "actune": __version__,
             "request": _portable(request),
@@ -156,8 +165,10 @@ class _Planner:
             self._voted.add((data, request.weak))
 
     def _task(self, point: Point) -> tuple[Task, str]:
-        """A named data set is the same under every seed, but for which rows are dev; other data may not be."""
-        seed = None if point.data in cards() else point.seed
+        """Published files are the same under every seed, but for which rows are drawn; other data may not be."""
+        named = cards().get(point.data)
+        published = named is not None and find_folder(named, self.data_dir) is not None  # and not from the hub
+        seed = None if published else point.seed
         name = json.dumps([point.data, dict(point.reading), point.preset, seed])
         if name not in self._tasks:
             task = load(point.data, point.reading, point.seed, point.preset, self.data_dir)

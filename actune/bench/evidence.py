@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from actune.bench.progress import Progress
 from actune.bench.statistics import area_under
 from actune.core.settings import SYMBOLS
 from actune.errors import RunFolderError
@@ -26,6 +27,9 @@ class Results(Protocol):
     def folder(self) -> Path: ...
     def table(self) -> Any:
         """A pandas.DataFrame with a line for each round of each cell."""
+
+    def progress(self) -> Progress:
+        """How far the whole grid is."""
 
     def predictions(self, cell: str) -> np.ndarray | None:
         """(rounds, texts), where they are at hand."""

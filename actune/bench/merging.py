@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actune.bench.store import GRID, Results, files_in, put_files
+from actune.bench.store import FILE, GRID, Results, files_in, put_files
 from actune.errors import SettingError
 from actune.session.store import locked
 
@@ -24,10 +24,11 @@ def merge(folders: Sequence[Path], out: Path) -> Merged:
     """Copies finished cells into `out`. What is there already, or in an earlier folder, stays."""
     sources = [Results(folder) for folder in folders]
     for source in sources:
-        if not source.cells:
+        if source.published or not (source.folder / FILE).is_file():
             raise SettingError(f"{str(source.folder)!r} has a table and no cells: only whole folders can be merged")
         if source.folder.resolve() == out.resolve():
             raise SettingError(f"{str(out)!r} is to be merged into itself: choose another --out")
+        source.check_version("leave it out, or merge with that version")
     Results.opened(out)
     notes: list[str] = []
     with locked(out, "running cells in or merging into"):

@@ -11,6 +11,7 @@ from actune.bench.evidence import Evidence, Results
 from actune.bench.figures import figures_of
 from actune.bench.figures.drawing import Missing
 from actune.bench.judging import FAILS, HOLDS, OPEN, Finding, claims_table
+from actune.bench.progress import Progress
 from actune.bench.ranking import ranking_table
 from actune.bench.tables import Table, paper_tables
 from actune.report.page import check_place, fill
@@ -35,6 +36,7 @@ class Report:
     tables: list[Table]
     rankings: list[Table]
     missing: list[Missing]
+    progress: Progress
     facts: dict[str, list[str]]  # of how it was made
 
 
@@ -42,13 +44,15 @@ def report_of(results: Results) -> Report:
     """Everything that a table of results says."""
     evidence = Evidence(results)
     drawings, missing = figures_of(evidence)
+    progress = results.progress()
     return Report(
         findings=judge_paper(evidence),
         figures=[Figure(each.title, each.inline(), each.caption) for each in drawings],
         tables=paper_tables(evidence),
         rankings=[ranking_table(evidence, scene) for scene in evidence.scenes if evidence.methods(scene)],
         missing=missing,
-        facts=_facts(evidence),
+        progress=progress,
+        facts=_facts(evidence, progress),
     )
 
 
@@ -67,7 +71,7 @@ def write_page(results: Results, path: Path, latex: bool = False) -> tuple[Repor
     return report, [path, beside]
 
 
-def _facts(evidence: Evidence) -> dict[str, list[str]]:
+def _facts(evidence: Evidence, progress: Progress) -> dict[str, list[str]]:
     """What the runs were made of and with, by what it is."""
     table, scenes = evidence.table, evidence.scenes
     methods = sorted({key.method for key in evidence.keys})
@@ -75,6 +79,7 @@ def _facts(evidence: Evidence) -> dict[str, list[str]]:
     runs = f"{table['cell'].nunique():,} runs, {len(table):,} rounds"
     return {
         "runs": [runs],
+        "cells": [progress.sentence],
         "tasks": list(dict.fromkeys(scene.shown for scene in scenes)),
         "methods": methods,
         "seeds": [", ".join(map(str, seeds))],

@@ -64,9 +64,11 @@ def machine(device: str) -> str:
 @cache
 def commit() -> str:
     """The commit of the source tree that runs, with + where it was changed since; none for an installed package."""
+    if said := os.environ.get("ACTUNE_COMMIT"):
+        return said  # of a copy, whose own repository may be another one or none
     tree = Path(actune.__file__).parents[1]
     if not (tree / ".git").exists():
-        return os.environ.get("ACTUNE_COMMIT", "")
+        return ""
     command = ["git", "-C", str(tree), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

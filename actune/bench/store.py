@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from actune import __version__
-from actune.bench.grid import Point
-from actune.errors import RunFolderError
+from actune.bench.grid import Grid, Point, load_grid
+from actune.bench.progress import Progress
+from actune.errors import ActuneError, RunFolderError
 from actune.session import toml
 from actune.session.store import Store, storage_sentences, write_atomically
 
@@ -59,12 +60,8 @@ class Results:
             if not (folder / FILE).is_file():
                 _write(folder, {"format": FORMAT, "actune": __version__, "id": uuid4().hex, "cells": {}})
         found = cls(folder)
-        if found.facts["actune"] != __version__:
-            raise RunFolderError(
-                f"{str(folder)!r} was made with actune {found.facts['actune']}, and this is {__version__}: "
-                "results of two versions do not mix, choose another folder"
-            )
-        if found._published:
+        found.check_version("choose another folder")
+        if found.published:
             raise RunFolderError(f"{str(folder)!r} holds a table without the cells that it was made of: choose another")
         with storage_sentences(folder):
             (folder / "cells").mkdir(exist_ok=True)
@@ -72,10 +69,10 @@ class Results:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """bench.toml; a published table alone has none."""
+        """bench.toml; of a published table alone the cells that it has lines of."""
         file = self.folder / FILE
         if not file.is_file():
-            return {"cells": {}}
+            return {"cells": _places(_read(self.folder / TABLE))}
         try:
             facts = tomllib.loads(file.read_text(encoding="utf-8"))
             version = facts["format"]
@@ -87,6 +84,14 @@ class Results:
                 f"{FORMAT}): use that version, or choose another folder"
             )
         return facts
+
+    def check_version(self, instead: str) -> None:
+        """Refuses cells of another version; `instead` says what to do."""
+        if (version := self.facts["actune"]) != __version__:
+            raise RunFolderError(
+                f"{str(self.folder)!r} was made with actune {version}, and this is {__version__}: "
+                f"results of two versions do not mix, {instead}"
+            )
 
     @property
     def cells(self) -> dict[str, Point]:
@@ -121,10 +126,22 @@ class Results:
 
     def finished(self) -> list[str]:
         """The planned cells that are done, in the order of the plan."""
-        if self._published:
+        if self.published:
             known = set(self.table().cell)
             return [key for key in self.cells if key in known]
         return [key for key in self.cells if self._finished(key)]
+
+    def progress(self) -> Progress:
+        """How far the whole grid is, with the cells that were never planned."""
+        finished = set(self.finished())
+        begun = [point for key, point in self.cells.items() if key not in finished]
+        return Progress(len(finished), (*begun, *self.unplanned()), self._grid is not None)
+
+    def unplanned(self) -> list[Point]:
+        """Cells of the stored grid without a key: a machine that lacks their data plans its share alone."""
+        planned = {point.coordinates for point in self.cells.values()}
+        points = self._grid.points if self._grid else ()
+        return [point for point in points if point.coordinates not in planned]
 
     def rounds(self, key: str) -> int:
         """How far a cell is."""
@@ -148,7 +165,7 @@ class Results:
         """One line per finished cell and round."""
         import pandas as pd
 
-        if self._published:
+        if self.published:
             return _read(self.folder / TABLE)
         table = pd.DataFrame([row for key in self.finished() for row in self.rows(key)], columns=COLUMNS)
         return _typed(table).sort_values(ORDER, kind="stable", ignore_index=True)
@@ -174,7 +191,15 @@ class Results:
         return _array(self.place(key) / "arrays" / "truth.safetensors", "test")
 
     @property
-    def _published(self) -> bool:
+    def _grid(self) -> Grid | None:
+        """The whole grid; nothing where there is none, or its words are another version's."""
+        try:
+            return load_grid(self.folder / GRID)
+        except ActuneError:
+            return None
+
+    @property
+    def published(self) -> bool:
         """Whether there is a table alone, without the cells that it was made of."""
         return (self.folder / TABLE).is_file() and not (self.folder / "cells").is_dir()
 
@@ -240,6 +265,12 @@ def _read(file: Path) -> pd.DataFrame:
     if missing := [name for name in COLUMNS if name not in table]:
         raise RunFolderError(f"{str(file)!r} is no table of results: it has no column {missing[0]!r}")
     return _typed(table[list(COLUMNS)].mask(table == ""))
+
+
+def _places(table: pd.DataFrame) -> dict[str, list[Any]]:
+    """Where each cell of a table stands in its grid."""
+    columns = [table[name].tolist() for name in ("cell", *PLACE)]
+    return {cell: place for cell, *place in zip(*columns, strict=True)}
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:

@@ -113,16 +113,19 @@ def seconds_table(evidence: Evidence, scenes: Sequence[Scene]) -> Table:
     methods = dict.fromkeys(method for scene in scenes for method in evidence.methods(scene))
     rows = [[paper.shown(method), *(column.get(method, "–") for column in found)] for method in methods]
     machines = sorted({str(machine) for machine in evidence.table["machine"].dropna()})
-    note = f"Means over rounds and seeds that chose, on {', '.join(machines)}"
+    note = f"Means over seeds and over all rounds but the first and the last, on {', '.join(machines)}"
     note += "; in the paper on an RTX 2080 Ti." if len(found) > len(scenes) else "."
     return Table("table3-seconds", "Table 3: seconds of one choice", columns, rows, note)
 
 
 def _seconds(evidence: Evidence, scene: Scene) -> dict[str, str]:
-    """Mean seconds by method, without the last round of a run, which chooses nothing."""
+    """Mean seconds by method, without the last round of a run, which chooses nothing, and without the first.
+
+    Of the first round cells share the work, wait for each other, and compile: its seconds are no method's own.
+    """
     table = evidence.table
     last = table.groupby("cell")["round"].transform("max")
-    choosing = table["seconds_select"].notna() & (table["round"] < last)
+    choosing = table["seconds_select"].notna() & (table["round"] > 0) & (table["round"] < last)
     found: dict[str, list[float]] = {}
     for key, seconds, chose in zip(evidence.keys, table["seconds_select"], choosing, strict=True):
         if chose and key.scene == scene and not key.changes:

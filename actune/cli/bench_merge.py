@@ -25,7 +25,8 @@ def merge(
 
     output = Output(json, quiet)
     done = merged(folders, out)
-    finished, cells = len(done.results.finished()), len(done.results.cells)
+    state = done.results.progress()
+    finished, cells = state.finished, state.cells
     output.say(*done.notes, f"{counted(done.taken, 'cell')} taken; {finished} of {cells} finished in {out}")
     output.give(
         {"folder": str(out), "taken": done.taken, "finished": finished, "cells": cells, "notes": list(done.notes)}

@@ -62,6 +62,8 @@ def report(
     ]
     output.show("claims of the paper", ["claim", "verdict", "found", "p", "seeds", "tasks"], rows)
     output.say(*(f"missing: {each.title}: see {each.grid}" for each in found.missing))
+    if not found.progress.complete:
+        output.say(found.progress.sentence)
     output.say(f"report: {', '.join(map(str, files))}")
     claims = [
         {
@@ -74,4 +76,5 @@ def report(
         }
         for each in found.findings
     ]
-    output.give({"files": [str(file) for file in files], "claims": claims})
+    state = {"cells": found.progress.cells, "finished": found.progress.finished, "complete": found.progress.complete}
+    output.give({"files": [str(file) for file in files], **state, "claims": claims})

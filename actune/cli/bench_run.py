@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 def run(
     grid: bench_as.GridFile,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of results; the same one goes on.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder of results; by default runs/GRID. The same one goes on."),
+    ] = None,
     executor: Annotated[str, typer.Option(help="local or ray.")] = "local",
     address: Annotated[str | None, typer.Option(help="With ray: the cluster; by default one on this machine.")] = None,
     gpus_per_cell: Annotated[
@@ -43,16 +46,17 @@ def run(
 ) -> None:
     """Runs the cells of a grid that are not finished yet.
 
-    Finished cells are skipped, and a cell that was stopped or killed goes on from its last round.
+    Finished cells are skipped, and a cell that was stopped or killed goes on from its last round. Without --out the
+    results of smoke.toml are in runs/smoke, where the same command goes on.
 
-    Example: actune bench run benchmarks/grids/smoke.toml --workers 2 --out results/smoke
+    Example: actune bench run benchmarks/grids/smoke.toml --workers 2
     """
     from actune.bench.grid import load_grid
     from actune.bench.run import prepare
     from actune.cli.failures import Stopped
     from actune.cli.live import watched
 
-    output = Output(json, quiet)
+    output, folder = Output(json, quiet), out or Path("runs") / grid.stem
     found, models = load_grid(grid), _kept(keep_models)
     if executor not in ("local", "ray"):
         raise SettingError(f"--executor is local or ray, not {executor!r}")
@@ -63,13 +67,16 @@ def run(
             where = stack.enter_context(_on_ray(address, device, workers, threads, gpus_per_cell))
         else:
             where = bench_as.local(device, workers, threads)
-        work = prepare(found, out, where[0], only or (), data_dir)
-        output.say(f"{counted(len(work.cells), 'cell')}, {len(work.done)} of them finished", *filter(None, [work.note]))
+        work = prepare(found, folder, where[0], only or (), data_dir)
+        output.say(
+            f"{counted(len(work.cells), 'cell')}, {len(work.done)} of them finished, in {folder}",
+            *filter(None, [work.note]),
+        )
         try:
             with closing(work.events(where[1], data_dir, models, seconds)) as events:
                 watched(output, work, events)
         except KeyboardInterrupt:
-            raise Stopped(f"stopped: what was finished is kept in {out}, and the same command continues") from None
+            raise Stopped(f"stopped: what was finished is kept in {folder}, and the same command continues") from None
     _tell(output, work)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from actune.cli import bench_options as bench_as
 from actune.cli import options as given_as
-from actune.cli.console import Output, counted
+from actune.cli.console import Output
 
 STATES = ("cells", "finished", "begun", "failed", "missing")
 
 
 def status(folder: bench_as.Results, json: given_as.Json = False, quiet: given_as.Quiet = False) -> None:
-    """Says what is finished, begun, failed and missing.
+    """Says what is finished, begun, failed and missing of the whole grid, whichever cells --only chose.
 
     Example: actune bench status results/smoke
     """
@@ -19,8 +19,8 @@ def status(folder: bench_as.Results, json: given_as.Json = False, quiet: given_a
     output, results = Output(json, quiet), Results(folder)
     finished, failed = set(results.finished()), results.failed
     rows: dict[tuple[str, ...], dict[str, int]] = {}
-    for key, point in results.cells.items():
-        begun = "begun" if results.rounds(key) else "missing"
+    for key, point in [*results.cells.items(), *((None, point) for point in results.unplanned())]:
+        begun = "begun" if key and results.rounds(key) else "missing"
         state = "finished" if key in finished else "failed" if key in failed else begun
         place = (point.task, point.method, point.model, point.learner, point.variant)
         row = rows.setdefault(place, dict.fromkeys(STATES, 0))
@@ -29,9 +29,8 @@ def status(folder: bench_as.Results, json: given_as.Json = False, quiet: given_a
     columns = ["task", "method", "model", "learner", "variant", *STATES]
     output.show(str(folder), columns, [[*place, *row.values()] for place, row in rows.items()])
     sums = {state: sum(row[state] for row in rows.values()) for state in STATES}
-    complete = sums["finished"] == sums["cells"]
+    progress = results.progress()
     reasons = {results.cells[key].name: reason for key, reason in failed.items()}
     output.say(*(f"{name} failed: {reason}" for name, reason in reasons.items()))
-    verdict = "the grid is complete" if complete else "the grid is not complete"
-    output.say(f"{sums['finished']} of {counted(sums['cells'], 'cell')} finished: {verdict}")
-    output.give({"folder": str(folder), **sums, "complete": complete, "reasons": reasons})
+    output.say(progress.sentence)
+    output.give({"folder": str(folder), **sums, "complete": progress.complete, "reasons": reasons})

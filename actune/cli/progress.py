@@ -18,7 +18,6 @@ STAGES = {
     "train": "training steps",
     "read": "reading texts",
     "sample": "dropout passes",
-    "lower layers": "lower layers",
     "perturb": "perturbing texts",
     "adapt": "adapting steps",
     "surprisal": "surprisal of texts",

@@ -19,6 +19,8 @@ class PseudoLabels:
     targets: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
     proba: npt.NDArray[np.float32] | None = None  # (rows, classes)
+    confidence: npt.NDArray[np.float32] | None = None  # (rows,) of the model that chose them, in these classes
+    estimate: float | None = None  # the share of right ones, as far as the model that chose them can tell
 
     @staticmethod
     def none() -> PseudoLabels:
@@ -34,8 +36,8 @@ class PseudoLabels:
         import numpy as np
 
         keep = ~np.isin(self.rows, np.fromiter(rows, np.int64, len(rows)))
-        proba = None if self.proba is None else self.proba[keep]
-        return PseudoLabels(self.rows[keep], self.targets[keep], self.weights[keep], proba)
+        proba, confidence = (None if each is None else each[keep] for each in (self.proba, self.confidence))
+        return PseudoLabels(self.rows[keep], self.targets[keep], self.weights[keep], proba, confidence, self.estimate)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def labelled_only(task: Task) -> Task:
     known = task.pool.known_rows()
     if not (bare := len(task.pool) - len(known)):
         return task
-    pool, classes = _part(task.pool, known), len(task.pool.classes)
+    pool, classes = part_of(task.pool, known), len(task.pool.classes)
     note = f"{bare:,} of {len(task.pool):,} texts have no label and are left out: a simulation needs known answers"
     settings, plan = own_settings(len(pool), classes), own_plan(len(pool), classes)
     return replace(task, pool=pool, settings=settings, plan=plan, notes=(*task.notes, note))
@@ -103,9 +103,14 @@ def cut_pool(pool: Pool, most: int | None, seed: int) -> tuple[Pool, list[str]]:
         raise DataError(f"a sample has at least one row, not {most}")
     if most is None or len(pool) <= most:
         return pool, []
-    return pool.only(draw(range(len(pool)), most, seed, "pool")), [
-        f"the pool is {most:,} of {len(pool):,} rows, by seed"
-    ]
+    note = f"the pool is {most:,} of {len(pool):,} rows, by seed"
+    return part_of(pool, draw(range(len(pool)), most, seed, "pool")), [note]
+
+
+def part_of(pool: Pool, rows: Iterable[int]) -> Pool:
+    """These rows as a pool of their own: texts that occur more than once are counted anew, other notes stay."""
+    part, counted = pool.only(sorted(rows)), repeats(pool.texts)
+    return replace(part, notes=(*(note for note in pool.notes if note not in counted), *repeats(part.texts)))
 
 
 def draw(rows: Sequence[int], n: int, seed: int, purpose: str) -> list[int]:
@@ -135,21 +140,16 @@ def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool
         raise DataError(f"{n_test + n_dev:,} of {len(labelled):,} labelled rows cannot be held out: hold out fewer")
     order = [labelled[place] for place in Streams(seed).rng("split").permutation(len(labelled))]
     if n_test:
-        test = _part(pool, order[:n_test])
+        test = part_of(pool, order[:n_test])
     if n_dev:
-        dev = _part(pool, order[n_test : n_test + n_dev])
-    return _part(pool, set(range(len(pool))) - set(order[: n_test + n_dev])), dev, test
+        dev = part_of(pool, order[n_test : n_test + n_dev])
+    return part_of(pool, set(range(len(pool))) - set(order[: n_test + n_dev])), dev, test
 
 
 def _number(part: str, asked: float, labelled: int) -> int:
     if asked < 0:
         raise DataError(f"{asked:g} rows cannot be held out for {part}: use a share below 1, a number of rows, or 0")
     return round(asked * labelled) if asked < 1 else round(asked)
-
-
-def _part(pool: Pool, rows: Iterable[int]) -> Pool:
-    part = pool.only(sorted(rows))
-    return replace(part, notes=tuple(repeats(part.texts)))
 
 
 def _classes(parts: dict[str, Pool], reading: Reading) -> tuple[str, ...]:
@@ -180,4 +180,4 @@ def _by_column(table: Table, reading: Reading) -> dict[str, Pool]:
         raise DataError(f"column {reading.split!r} in {table.source} names no train row: mark some as train")
     if bare := [row for row in rows["dev"] + rows["test"] if pool.labels[row] == UNKNOWN]:
         raise DataError(f"{table.source} has no label in {table.where(bare)}: dev and test rows need one")
-    return {part: _part(pool, chosen) for part, chosen in rows.items() if chosen}
+    return {part: part_of(pool, chosen) for part, chosen in rows.items() if chosen}

@@ -14,8 +14,9 @@ from actune.core.pool import Pool, pool_of
 from actune.core.settings import Settings
 from actune.core.task import Plan, Task
 from actune.data.folders import make_task_from_folder
+from actune.data.formats import repeats
 from actune.data.hub import has_hub, make_task_from_hub, read_hub
-from actune.data.splits import MOST_DEV, USUAL, Reading, cut_dev, cut_pool, draw, make_task
+from actune.data.splits import MOST_DEV, USUAL, Reading, cut_dev, cut_pool, draw, make_task, part_of
 from actune.data.tables import Table, has_known_suffix, read_table
 from actune.errors import DataError, nearest
 
@@ -131,6 +132,11 @@ def load_votes(name: str, data_dir: str | Path | None = None) -> list[list[int]]
     return cast("list[list[int]]", cells)
 
 
+def row_ids(known: Card, part: str) -> list[str]:
+    """The ids of all rows in one file of a data set; a task may hold a sample of them."""
+    return [f"{part}-{row}" for row in range(known.files[part]["rows"])]
+
+
 def scaled_growth(known: Card, pool: int) -> int:
     """k in the paper's proportion to the pool."""
     return scaled(known.settings.growth, known, pool)
@@ -162,8 +168,8 @@ def _train_file(folder: Path) -> Path:
 def _read(known: Card, folder: Path, part: str) -> Pool:
     table = _verified(known, folder, part)
     names = [known.classes[cast("int", label)] for label in table.cells["label"]]
-    ids = [f"{part}-{row}" for row in range(len(table))]
-    return pool_of(cast("list[str]", table.cells["text"]), names, ids, known.classes)
+    texts = cast("list[str]", table.cells["text"])
+    return pool_of(texts, names, row_ids(known, part), known.classes, repeats(texts))
 
 
 def _verified(known: Card, folder: Path, part: str) -> Table:
@@ -188,7 +194,7 @@ def _from_hub(known: Card, seed: int) -> tuple[Pool, Pool, Pool]:
         return pool, pools["dev"], pools["test"]
     held = draw(range(len(pool)), MOST_DEV, seed, "split")
     kept = sorted(set(range(len(pool))) - set(held))
-    return pool.only(kept), pool.only(held), pools["test"]
+    return part_of(pool, kept), part_of(pool, held), pools["test"]
 
 
 def _card(name: str, table: dict[str, Any]) -> Card:

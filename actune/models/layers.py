@@ -125,13 +125,14 @@ class UpperLayers(FineTuning):
     def _all_lower(self, tokens: Tokens, progress: Progress) -> States:
         """The same for every token of every text, end to end."""
         states: States = np.empty((len(tokens.flat), self.width), np.float16)
-        done = 0
+        stage, done = f"lower layers, {states.nbytes / 1e9:.2f} GB", 0
+        progress(stage, done, len(tokens))  # the size before the wait
         for rows in tokens.batches(BUDGET.get(self.device.type, 4096)):
             batch = tokens.batch(rows)
             places = np.concatenate([np.arange(tokens.offsets[row], tokens.offsets[row + 1]) for row in rows])
             states[places] = self._lower(batch).cpu().numpy()[batch["attention_mask"].numpy() > 0]
             done += len(rows)
-            progress("lower layers", done, len(tokens))
+            progress(stage, done, len(tokens))
         return states
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,9 +43,21 @@ class Run:
         return any(facts["trusted_accuracy"] is not None for facts in self.rounds)
 
     @property
+    def estimated(self) -> bool:
+        """Whether it was estimated how many are right."""
+        return any(facts.get("offered_estimate") is not None for facts in self.rounds)
+
+    @property
     def trusts(self) -> bool:
         """Whether any pseudo-label was ever trained on."""
         return any(facts["trusted"] for facts in self.rounds)
+
+
+def spread(facts: dict[str, Any]) -> str:
+    """Over how many classes the pseudo-labels of a round spread: the exponential of their entropy."""
+    counts = [count for count in facts.get("offered_classes", facts["trusted_classes"]) if count]
+    total = sum(counts)
+    return f"{math.exp(-sum(n / total * math.log(n / total) for n in counts)):.1f}" if total else ""
 
 
 def runs_of(sessions: Sequence[Session]) -> list[Run]:

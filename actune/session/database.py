@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from actune.errors import Busy, RunFolderError, StorageError
+from actune.errors import Busy, DataError, RunFolderError, StorageError
 
 VERSION = 1
 SCHEMA = """
@@ -86,16 +86,25 @@ class Database:
 
     # texts
 
-    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]], answers: Sequence[AnswerEntry] = ()) -> None:
-        """Appends (id, text, label) rows and the answers that came along with them, all or none."""
+    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]], answers: Sequence[AnswerEntry] = ()) -> int:
+        """Appends (id, text, label) rows and the answers that came along with them, all or none; gives the first row.
+
+        The answers count rows from there: only inside the transaction is it known where the new texts will lie.
+        """
         with self._transaction():
             last = "SELECT coalesce(max(row), -1) FROM texts WHERE split = ?"
             first = 1 + int(self._connection.execute(last, (split,)).fetchone()[0])
-            self._connection.executemany(
-                "INSERT INTO texts VALUES (?, ?, ?, ?, ?)",
-                ((split, first + place, *row) for place, row in enumerate(rows)),
-            )
-            self._connection.executemany(APPEND_ANSWER, answers)
+            try:
+                self._connection.executemany(
+                    "INSERT INTO texts VALUES (?, ?, ?, ?, ?)",
+                    ((split, first + place, *row) for place, row in enumerate(rows)),
+                )
+            except sqlite3.IntegrityError:  # the caller saw no such id, so it came since then
+                raise DataError(
+                    "another process has added texts with some of these ids: open the project anew and add again"
+                ) from None
+            self._connection.executemany(APPEND_ANSWER, ((first + place, *answer) for place, *answer in answers))
+        return first
 
     def texts(self, split: str) -> tuple[list[str], list[str], list[int]]:
         """Ids, texts and labels in row order: a million tuples of them would keep the garbage collector busy."""

@@ -33,19 +33,11 @@ def human_rows(session: Session) -> list[Row]:
 def pseudo_rows(session: Session) -> list[Row]:
     """The rows trusted by the newest choice that nobody has answered or skipped since."""
     chosen, arrays = _newest_trusted(session)
-    pool, labels, memory = session.pool, session.labels(), arrays.get("memory")
-    trusted = zip(arrays.get("trusted_rows", ()), arrays.get("trusted_targets", ()), strict=True)
+    pool, labels = session.pool, session.labels()
+    trusted = zip(arrays.get("trusted_rows", ()), arrays.get("trusted_targets", ()), _confidences(arrays), strict=True)
     return [
-        [
-            pool.ids[row],
-            pool.texts[row],
-            pool.classes[number],
-            "pseudo",
-            chosen,
-            _confidence(memory, row, number),
-            "model",
-        ]
-        for row, number in sorted((int(row), int(number)) for row, number in trusted)
+        [pool.ids[row], pool.texts[row], pool.classes[number], "pseudo", chosen, confidence, "model"]
+        for row, number, confidence in sorted((int(row), int(number), sure) for row, number, sure in trusted)
         if row not in labels.of_row and row not in labels.skipped
     ]
 
@@ -68,6 +60,11 @@ def _first_use(answer: int, seen: Sequence[int]) -> int | None:
     return next((round for round, last in enumerate(seen) if answer <= last), None)
 
 
-def _confidence(memory: Any, row: int, number: int) -> float | None:
-    """What the memory bank holds for the class, where it remembers predictions and not scores."""
-    return round(float(memory[row, number]), 4) if memory is not None and memory.ndim == 2 else None
+def _confidences(arrays: dict[str, Any]) -> list[float | None]:
+    """How sure the model is of each trusted class: what its memory of predictions holds, where it has one."""
+    rows, memory = arrays.get("trusted_rows", ()), arrays.get("memory")
+    if memory is not None and memory.ndim == 2:
+        found = memory[rows, arrays["trusted_targets"]]
+    else:
+        found = arrays.get("trusted_confidence")
+    return [None] * len(rows) if found is None else [round(float(each), 4) for each in found]

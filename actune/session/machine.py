@@ -29,6 +29,7 @@ from actune.session.metrics import accuracy, macro_f1
 from actune.session.outputs import ModelOutputs
 from actune.session.resolve import encoder_folder
 from actune.session.state import Labels
+from actune.session.trusting import described, held_out, trusted_arrays, trusted_in
 
 if TYPE_CHECKING:
     from actune.core.objective import Objective
@@ -51,6 +52,15 @@ class Chosen:
 
     record: Selection
     arrays: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The model of a round, what it learnt from, and the pseudo-labels it was offered, taken or not."""
+
+    classifier: Classifier
+    training: TrainingSet
+    offered: PseudoLabels
 
 
 class Shared(Protocol):
@@ -140,21 +150,35 @@ class Machine:
         classes = np.asarray([known[row] for row in rows.tolist()], np.int64)
         return TrainingSet(rows, classes, trusted.without({*labels.of_row, *labels.skipped}))
 
-    def fit(self, labels: Labels, chosen: dict[str, Any], streams: Streams) -> tuple[Classifier, TrainingSet]:
-        """The model of a round, and what it learnt from: answers, and what the last model or a teacher trusts."""
+    def fit(self, labels: Labels, chosen: dict[str, Any], streams: Streams) -> Fitted:
+        """A round's model learns from answers, and from what the last model or a teacher trusts."""
         training, teacher = self.training_set(labels, chosen, streams.round), self.method.teacher
         if self.start is not None:
-            return load_start(self.learner, self.start, self.config.resolved.classes), training
+            classifier = load_start(self.learner, self.start, self.config.resolved.classes)
+            return Fitted(classifier, training, training.trusted)
         if teacher is None or self.method.self_training is None or not len(labels.of_row):
-            return self._fit(training, self.method.objective, streams), training
+            classifier = self._fit(training, self.method.objective, streams)
+            return Fitted(classifier, training, training.trusted)
         taught = self._fit(training, PLAIN, streams)
-        pace = Pace(streams.round, self.config.resolved.horizon)
-        trusted, _ = self.method.self_training(self.view(taught, labels, streams), None, pace)
+        pace, view = Pace(streams.round, self.config.resolved.horizon), self.view(taught, labels, streams)
+        trusted, _ = self.method.self_training(view, None, pace)
+        trusted = self._described(trusted, view, taught)
         if not len(trusted):
-            return taught, training  # the same fit again
-        training = replace(training, trusted=trusted)
-        start = taught if teacher.hands_over else None
-        return self._fit(training, self.method.objective, streams, start), training
+            return Fitted(taught, training, trusted)  # the same fit again
+        both = replace(training, trusted=trusted)
+        student = self._fit(both, self.method.objective, streams, taught if teacher.hands_over else None)
+        if teacher.stays_if_better and self._better(taught, student):
+            return Fitted(taught, training, trusted)
+        return Fitted(student, both, trusted)
+
+    def _better(self, one: Classifier, other: Classifier) -> bool:
+        """Whether dev says so; without a dev set nothing does."""
+        if self.dev is None:
+            return False
+        return bool(held_out(one, self.dev).right.mean() > held_out(other, self.dev).right.mean())
+
+    def _described(self, trusted: PseudoLabels, view: View, classifier: Classifier) -> PseudoLabels:
+        return described(trusted, view, None if self.dev is None else held_out(classifier, self.dev))
 
     def _fit(
         self, training: TrainingSet, objective: Objective, streams: Streams, start: Classifier | None = None
@@ -181,7 +205,7 @@ class Machine:
         )
 
     def evaluate(self, classifier: Classifier) -> tuple[dict[str, Any], Any]:
-        """Accuracy on dev and test, macro-F1, and the predictions on test behind them; nothing of a set that is none."""
+        """Accuracy on dev and test, macro-F1, and the predictions on test behind them; none without the set."""
         facts: dict[str, Any] = {"accuracy": None, "macro_f1": None, "dev_accuracy": None}
         task, predictions = self.session.task, None
         if self.test is not None and task.test is not None:
@@ -195,13 +219,29 @@ class Machine:
     def _predicted(self, classifier: Classifier, given: Labelled, pool: Pool) -> Any:
         return checked(classifier.read(given.inputs), pool.ids).log_proba.argmax(1).cpu().numpy()
 
-    def describe_trusted(self, trusted: PseudoLabels) -> dict[str, Any]:
-        """How many rows were trusted, of which classes, and how many rightly where the truth is known."""
+    def describe_trusted(self, fitted: Fitted) -> dict[str, Any]:
+        """How many rows were trusted, of which classes, and how many rightly where the truth is known.
+
+        What was offered and not taken is told apart: a teacher may have been better without it.
+        """
+        trusted, offered = fitted.training.trusted, fitted.offered
+        return {
+            "trusted": len(trusted),
+            "trusted_accuracy": self._share_right(trusted),
+            "trusted_classes": self._counts(trusted),
+            "offered": len(offered),
+            "offered_accuracy": self._share_right(offered),
+            "offered_classes": self._counts(offered),
+            "offered_estimate": offered.estimate,
+        }
+
+    def _counts(self, trusted: PseudoLabels) -> list[int]:
+        return np.bincount(trusted.targets, minlength=len(self.config.resolved.classes)).tolist()  # type: ignore[no-any-return]
+
+    def _share_right(self, trusted: PseudoLabels) -> float | None:
         known = np.asarray(self.session.pool.labels, np.int64)[trusted.rows]
         judged = known != UNKNOWN
-        right = accuracy(trusted.targets[judged], known[judged]) if judged.any() else None
-        counts = np.bincount(trusted.targets, minlength=len(self.config.resolved.classes)).tolist()
-        return {"trusted": len(trusted), "trusted_accuracy": right, "trusted_classes": counts}
+        return accuracy(trusted.targets[judged], known[judged]) if judged.any() else None
 
     def taught_arrays(self, trusted: PseudoLabels) -> dict[str, Any]:
         """What a teacher of this very round passed on; what the last model trusts is kept with its choice."""
@@ -215,7 +255,7 @@ class Machine:
         if self.method.self_training is not None and self.method.teacher is None:
             pace = Pace(round - 1, self.config.resolved.horizon)
             trusted, memory = self.method.self_training(view.without(asked), memory, pace)
-            arrays = trusted_arrays(trusted)
+            arrays = trusted_arrays(self._described(trusted, view, classifier))
             if memory is not None:
                 arrays["memory"] = memory
         person = not self.config.request.simulated
@@ -242,19 +282,6 @@ class Machine:
             Prediction(names[int(np.argmax(row))], dict(zip(names, row, strict=True)))
             for row in readout.log_proba.exp().cpu().tolist()
         ]
-
-
-def trusted_arrays(trusted: PseudoLabels) -> dict[str, Any]:
-    """What is kept of trusted rows; `trusted_in` reads it."""
-    names = ("rows", "targets", "weights", "proba")
-    values = {f"trusted_{name}": getattr(trusted, name) for name in names}
-    return {name: array for name, array in values.items() if array is not None}
-
-
-def trusted_in(arrays: dict[str, Any]) -> PseudoLabels:
-    """The trusted rows among the arrays of a round; none where the method trusts nothing."""
-    found = {name.removeprefix("trusted_"): array for name, array in arrays.items() if name.startswith("trusted_")}
-    return PseudoLabels(**found) if found else PseudoLabels.none()
 
 
 def question_rows(round: int, rows: Sequence[int], log_proba: torch.Tensor | None = None) -> list[QuestionRow]:

@@ -53,6 +53,7 @@ def result(session: Session) -> dict[str, Any]:
         "macro_f1": [facts["macro_f1"] for facts in rounds],
         "pseudo_labels": [facts["trusted"] for facts in rounds],
         "pseudo_label_accuracy": [facts["trusted_accuracy"] for facts in rounds],
+        "pseudo_label_estimate": [facts.get("offered_estimate") for facts in rounds],
         "seconds": [round(sum(facts["seconds"].values()), 3) for facts in rounds],
         "asked": asked,
     }

@@ -126,14 +126,14 @@ class Session:
         """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers."""
         if not self.config.resolved.stored:
             raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
-        extended, first = self.pool.followed_by(more), len(self.pool)
+        pool = self.pool.followed_by(more)
         numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
-        self.store.database.add_texts(
-            "pool",
-            [(id, text, UNKNOWN) for id, text in zip(more.ids, more.texts, strict=True)],
-            [(first + row, "label", number, "file") for row, number in numbers.items()],
-        )
-        self.task = replace(self.task, pool=extended)
+        rows = [(id, text, UNKNOWN) for id, text in zip(more.ids, more.texts, strict=True)]
+        answers = [(row, "label", number, "file") for row, number in numbers.items()]
+        if self.store.database.add_texts("pool", rows, answers) != len(self.pool):  # another process has added some too
+            ids, texts, labels = self.store.database.texts("pool")
+            pool = replace(pool, ids=tuple(ids), texts=tuple(texts), labels=tuple(labels))
+        self.task = replace(self.task, pool=pool)
         return len(more)
 
     # advance: all the work
@@ -161,7 +161,7 @@ class Session:
             started = time.perf_counter()
             machine = self.machine.for_the_end()
             streams = Streams(self.config.request.seed, self.fitted)
-            classifier, _ = machine.fit(labels, self._trusted(self.selected - 1), streams)
+            classifier = machine.fit(labels, self._trusted(self.selected - 1), streams).classifier
             facts, _ = machine.evaluate(classifier)
             facts |= {"labels": len(labels.of_row), "round": self.fitted, "seconds": time.perf_counter() - started}
             self._keep_model("model", machine.learner_name, classifier, facts, self.fitted)
@@ -181,7 +181,8 @@ class Session:
         streams = Streams(self.config.request.seed, round)
         clock = Clock()
         machine = self.machine.for_the_start() if self._starts_from_a_model(round) else self.machine
-        classifier, training = machine.fit(labels, self._trusted(round), streams)
+        fitted = machine.fit(labels, self._trusted(round), streams)
+        classifier = fitted.classifier
         clock.stop("fit")
         metrics, predictions = machine.evaluate(classifier)
         clock.stop("evaluate")
@@ -193,11 +194,11 @@ class Session:
             "labels": len(labels.of_row),
             "answers_seen": labels.last_answer,
             **metrics,
-            **machine.describe_trusted(training.trusted),
+            **machine.describe_trusted(fitted),
             "class_counts": labels.counts(len(self.pool.classes)),
             "seconds": clock.seconds,
         }
-        kept = machine.taught_arrays(training.trusted)
+        kept = machine.taught_arrays(fitted.training.trusted)
         if predictions is not None:
             kept["test_predictions"] = predictions
         if kept:

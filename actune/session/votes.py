@@ -14,7 +14,7 @@ from actune.core.pool import Pool
 from actune.core.task import Task
 from actune.data.formats import Table, names_in, pool_from, read_table
 from actune.data.splits import relabel
-from actune.data.tasks import cards, load_task, load_votes
+from actune.data.tasks import card, cards, load_task, load_votes, row_ids
 from actune.errors import DataError
 from actune.weak.rules import KINDS, apply_rules, run_rules
 from actune.weak.votes import ABSTAIN, Cells, Votes, Where, classes_in, row_number, vote_columns, votes_of
@@ -39,7 +39,8 @@ def find_votes(weak: str, task: Task, reading: Mapping[str, Any], source: str = 
     if Path(weak).suffix in KINDS:
         votes = apply_rules(weak, task.pool.texts, task.pool.classes)
     elif weak == OWN and task.bundled:
-        votes = votes_of({"votes": load_votes(task.name, _data_dir(source, reading))}, task.pool.classes)
+        whole = votes_of({"votes": load_votes(task.name, _data_dir(source, reading))}, task.pool.classes)
+        votes = _aligned(whole, row_ids(card(task.name), "train"), task.pool)  # the pool may be a sample
     else:
         votes = _from_table(source if weak == OWN else weak, task, reading, source)
     rows, texts = len(votes), len(task.pool)
@@ -96,7 +97,7 @@ def _where(rules: str | None, table: Table) -> Where:
 
 
 def _from_table(path: str, task: Task, reading: Mapping[str, Any], source: str) -> Votes:
-    """The votes in a table, in the order of the pool; a row of the pool that it does not name has no votes."""
+    """The votes in a table, by id where it has ids."""
     if not Path(path).is_file() and not Path(path).suffix:
         raise DataError(f"{path or task.name} is no file with votes: name one, or a rules file (.toml, .py)")
     table = read_table(path)
@@ -105,9 +106,14 @@ def _from_table(path: str, task: Task, reading: Mapping[str, Any], source: str) 
     if ids is None:
         return votes
     _check_ids(ids, path, task, reading, source)
-    rows = [row for row, id in enumerate(ids) if id in task.pool.row_of]
-    matrix = np.full((len(task.pool), len(votes.sources)), ABSTAIN, dtype=np.int64)
-    matrix[[task.pool.row_of[ids[row]] for row in rows]] = votes.matrix[rows]
+    return _aligned(votes, ids, task.pool)
+
+
+def _aligned(votes: Votes, ids: Sequence[str], pool: Pool) -> Votes:
+    """The votes about rows with these ids, in the order of the pool; a row of the pool that is not named has none."""
+    rows = [row for row, id in enumerate(ids) if id in pool.row_of]
+    matrix = np.full((len(pool), len(votes.sources)), ABSTAIN, dtype=np.int64)
+    matrix[[pool.row_of[ids[row]] for row in rows]] = votes.matrix[rows]
     return replace(votes, matrix=matrix)
 
 
@@ -125,6 +131,8 @@ def _check_ids(ids: Sequence[str], path: str, task: Task, reading: Mapping[str, 
     if strange and Path(source).is_file():  # rows may have been left out of the task, such as unlabelled ones
         data = read_table(source)
         strange.difference_update(_ids(data, reading) or map(str, range(len(data))))
+    if strange and task.bundled:  # a sample of a named data set leaves rows out too
+        strange.difference_update(row_ids(card(task.name), "train"))
     if strange:
         first = next(id for id in ids if id in strange)
         raise DataError(f"{len(strange):,} ids in {path} are not in the data, the first is {first!r}: check them")

@@ -61,6 +61,24 @@ def device() -> Device:
     return device_of("cpu")
 
 
+def stub_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub that has a small ag_news without dev rows, and no files that would be taken before it."""
+    import datasets
+
+    names, rows = ["World", "Sports", "Business", "Sci/Tech"], {"train": 1_300, "test": 40}
+    columns = {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=names)}
+
+    def load(id: str, config: str | None, split: str) -> datasets.Dataset:
+        cells = {
+            "text": [f"story {row}" for row in range(rows[split])],
+            "label": [row % 4 for row in range(rows[split])],
+        }
+        return datasets.Dataset.from_dict(cells, features=datasets.Features(columns))
+
+    monkeypatch.delenv("ACTUNE_DATA", raising=False)
+    monkeypatch.setattr(datasets, "load_dataset", load)
+
+
 def write_questions(folder: Path, questions: Task) -> Path:
     """300 questions with dev and test in a folder."""
     for name, pool in (("train", questions.pool), ("dev", questions.dev), ("test", questions.test)):

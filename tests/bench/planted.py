@@ -11,6 +11,8 @@ import numpy as np
 import pandas
 
 from actune.bench import paper
+from actune.bench.grid import Point
+from actune.bench.progress import Progress
 from actune.bench.store import COLUMNS
 
 SEEDS = (0, 1, 2)
@@ -45,6 +47,8 @@ SPEEDS = {
 class Planted:
     """Results that lie in memory; with `texts` there are predictions that are as right as the table says."""
 
+    unfinished: tuple[Point, ...] = ()
+
     def __init__(self, rows: Iterable[dict[str, Any]], folder: Path = Path("nowhere"), texts: int = 0) -> None:
         self.folder = folder
         self.rows = list(rows)
@@ -52,6 +56,9 @@ class Planted:
 
     def table(self) -> pandas.DataFrame:
         return pandas.DataFrame(self.rows, columns=list(COLUMNS))
+
+    def progress(self) -> Progress:
+        return Progress(len({row["cell"] for row in self.rows}), self.unfinished)
 
     def predictions(self, cell: str) -> np.ndarray | None:
         if not self.texts:

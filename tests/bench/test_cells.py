@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from actune.bench import cells
-from actune.bench.cells import Cell, Device, plan
+from actune.bench.cells import Cell, Device, _unusual, data_digest, load, plan
 from actune.bench.grid import parse_grid
+from actune.core.settings import Settings, Training
 from actune.errors import ActuneError, DataError, SettingError
+from tests.bench.conftest import stub_hub
 from tests.models.tiny import save_tiny
 
 CPU = Device("cpu")
@@ -31,6 +33,35 @@ def key(text: str, device: Device = CPU) -> str:
 def test_the_same_grid_has_the_same_keys_however_it_is_written():
     assert key(ONE) == key(ONE) == key(ONE + "beta = 0.5\ninitial = 50\nK = 40\n")
     assert len(key(ONE)) == 16 and int(key(ONE), 16)
+
+
+def test_a_setting_at_its_default_is_no_part_of_the_key_and_a_changed_one_is():
+    assert _unusual(Settings()) == {} and _unusual(Training()) == {}
+    assert _unusual(Settings(beta=0.25)) == {"beta": 0.25} and _unusual(Training(steps=7)) == {"steps": 7}
+    assert key(ONE + "momentum_low = 0.25\n") != key(ONE)
+    assert key(ONE + f"momentum_low = {Settings().momentum_low}\n") == key(ONE)
+
+
+def test_a_fix_that_changes_results_makes_all_cells_new(monkeypatch: pytest.MonkeyPatch):
+    before = only(ONE)
+    monkeypatch.setattr(cells, "RESULTS", cells.RESULTS + 1)
+    assert only(ONE).key != before.key and only(ONE).group != before.group
+
+
+def test_a_sample_of_a_named_data_set_counts():
+    texts = [ONE + f"[task.trec]\nsample = {rows}\n" for rows in (600, 601)]  # so near that no setting differs
+    assert len({key(text) for text in (ONE, *texts)}) == 3
+    assert key(ONE + "[task.trec]\nsample = 9999\n") == key(ONE)
+
+
+def test_rows_from_the_hub_are_drawn_by_seed_and_those_of_files_count_as_one_set(monkeypatch: pytest.MonkeyPatch):
+    two = ONE.replace("[settings]", "seeds = [0, 1]\n[settings]")
+    first, second = plan(parse_grid(two), CPU)
+    assert first.data == second.data
+    stub_hub(monkeypatch)
+    for cell in plan(parse_grid(two.replace("trec", "ag_news")), CPU):
+        point = cell.point
+        assert cell.data == data_digest(load(point.data, point.reading, point.seed, point.preset))
 
 
 @pytest.mark.parametrize(
@@ -94,6 +125,8 @@ def test_labels_fits_and_steps_of_a_cell():
     assert (cell.fits, cell.labels) == (3, 150)
     weak = only(ONE + "weak = true\n")
     assert (weak.fits, weak.labels) == (4, 150)
+    sampled = only(ONE + "weak = true\n[task.trec]\nsample = 600\n")
+    assert (sampled.fits, sampled.reads) == (4, 4 * (600 + 500))
     # 50 labels in 7 steps for 30 epochs, then twice 600 steps with pseudo-labels
     assert cell.steps == 30 * 7 + 2 * 600
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actune.bench.claims import CLAIMS
+from actune.bench.grid import Point
 from actune.bench.page import write_page
 from actune.errors import UserError
 from tests.bench.planted import Planted, cell
@@ -53,6 +54,15 @@ def test_names_are_text_and_nothing_else(tmp_path):
     content = files[0].read_text(encoding="utf-8")
     assert "<script" not in content and SCRIPT in Page(content).text
     assert r"$<$script$>$" in files[1].read_text(encoding="utf-8")
+
+
+def test_cells_that_are_not_finished_are_told(tmp_path):
+    planted = Planted(cell("mine", "random", [0.5]))
+    planted.unfinished = (Point("mine", "cal", "mpnet", "finetune", 0), Point(SCRIPT, "cal", "mpnet", "finetune", 1))
+    report, (file,) = write_page(planted, tmp_path / "report.html")
+    page, sentence = Page(file.read_text(encoding="utf-8")), "1 of 3 cells finished: the grid is not complete"
+    assert page.text.count(sentence) == 3 and f"Not finished, by task: mine 1, {SCRIPT} 1." in page.text
+    assert report.facts["cells"] == [sentence] and "<script" not in file.read_text(encoding="utf-8")
 
 
 def test_latex_comes_on_request(paper_results, tmp_path):

@@ -161,7 +161,40 @@ def test_what_cannot_be_merged_is_one_sentence(folder: Path, small: Small, tmp_p
     shutil.copy(small.folder / "results.csv", tmp_path / "published")
     with pytest.raises(SettingError, match="has a table and no cells"):
         merge([tmp_path / "published"], tmp_path / "all")
+    shutil.copy(small.folder / "bench.toml", tmp_path / "published")
+    with pytest.raises(SettingError, match="has a table and no cells"):
+        merge([tmp_path / "published"], tmp_path / "all")
     assert not (tmp_path / "all").exists()
+
+
+def test_a_folder_of_another_version_is_not_merged(folder: Path, small: Small, tmp_path: Path):
+    file = folder / "bench.toml"
+    file.write_text(file.read_text().replace(f'actune = "{store.__version__}"', 'actune = "0.0.1"'))
+    sentence = (
+        rf"copy' was made with actune 0\.0\.1, and this is {store.__version__}: .* leave it out, or merge with that"
+    )
+    with pytest.raises(RunFolderError, match=sentence):
+        merge([small.folder, folder], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+
+
+def test_the_whole_grid_counts_whatever_was_planned(folder: Path, small: Small, grid_of: GridOf, tmp_path: Path):
+    assert Results(folder).progress().sentence == "4 of 4 cells finished: the grid is complete"
+    (folder / "grid.toml").write_text(grid_of(seeds=(0, 1, 2)))  # as where a machine lacks data of some cells
+    progress = Results(folder).progress()
+    assert progress.sentence == "4 of 6 cells finished: the grid is not complete"
+    assert progress.by_task == "questions 2" and {point.seed for point in progress.unfinished} == {2}
+    (folder / "grid.toml").write_text('[grid]\nmethods = "gone"\n')
+    told = "4 of 4 cells finished: there may be more, for there is no grid.toml that can be read"
+    assert Results(folder).progress().sentence == told and not Results(folder).progress().complete
+    key = Results(folder).finished()[0]
+    (folder / "cells" / key / "run.toml").unlink()
+    assert Results(folder).progress().sentence == "3 of 4 cells finished: the grid is not complete"
+    (tmp_path / "published").mkdir()
+    for name in ("results.csv", "grid.toml"):
+        shutil.copy(small.folder / name, tmp_path / "published")
+    published = Results(tmp_path / "published")
+    assert published.progress() == Results(small.folder).progress() and published.cells == Results(small.folder).cells
 
 
 def test_points_of_a_folder_are_those_of_its_grid(small: Small):

@@ -53,12 +53,13 @@ def test_one_seed_is_not_enough_and_says_so():
     assert table.rows[0] == ["actune", "1", "80.0", "65.0", "+10.00", "not enough runs", "–", "–"]
 
 
-def test_seconds_leave_out_the_last_round_which_chooses_nothing():
-    planted = cell("pubmed_sections", "entropy", [0.5, 0.6, 0.7]) + cell("mine", "entropy", [0.5])
+def test_seconds_leave_out_the_first_round_which_cells_share_and_the_last_which_chooses_nothing():
+    planted = cell("pubmed_sections", "entropy", [0.5, 0.6, 0.65, 0.7]) + cell("mine", "entropy", [0.5, 0.6])
+    planted = [{**row, "seconds_select": 600.0} if row["round"] == 0 else row for row in planted]
     table = seconds_table(evidence := Evidence(Planted(planted)), evidence.scenes)
     assert table.columns == ["method", "pubmed_sections", "pubmed_sections in the paper", "mine"]
     assert table.rows == [["Entropy", "2.7", PAPERS_SECONDS["pubmed_sections"]["entropy"], "–"]]
-    assert "one planted GPU" in table.note
+    assert "over all rounds but the first and the last, on one planted GPU" in table.note
 
 
 def test_tables_without_run_folders_come_from_what_is_known_of_a_task(paper_evidence):

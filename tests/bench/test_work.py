@@ -14,12 +14,13 @@ import actune
 from actune.annotators.oracle import Oracle
 from actune.bench.cells import Cell, load, plan
 from actune.bench.grid import parse_grid
+from actune.bench.pruning import commit
 from actune.bench.store import Results
 from actune.bench.work import Job, OutOfTime, Step, run_cell
 from actune.errors import DataError, ModelError, RunFolderError
 from actune.report.page import write_report
 from actune.session.runner import result, run
-from tests.bench.conftest import Small, device, make
+from tests.bench.conftest import Small, device, make, stub_hub
 from tests.models.tiny import QUESTIONS, save_tiny
 
 GridOf = Callable[..., str]
@@ -78,6 +79,24 @@ def test_a_finished_cell_of_a_named_data_set_can_be_opened_and_reported(tmp_path
     session = actune.open_session(work.results.place(work.cells[0].key))
     assert session.done and session.weak is None and len(session.pool) == 4965
     assert write_report([session], tmp_path / "report.html").is_file()
+
+
+def test_cells_of_every_seed_run_on_data_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    stub_hub(monkeypatch)
+    text = (
+        f'[grid]\ntasks = "ag_news"\nmethods = "random"\nmodels = "{save_tiny(tmp_path / "tiny")}"\n'
+        'learners = "probe"\nseeds = [0, 1, 2]\n[settings]\ninitial = 20\nbatch = 10\nrounds = 1\nepochs = 1\n'
+    )
+    work = make(text, tmp_path / "results")
+    assert len(work.results.finished()) == 3
+
+
+def test_the_commit_of_a_copy_is_what_its_variable_says(monkeypatch: pytest.MonkeyPatch):
+    known = commit.__wrapped__  # what was found before is kept
+    monkeypatch.setenv("ACTUNE_COMMIT", "0123abc")
+    assert known() == "0123abc"
+    monkeypatch.setenv("ACTUNE_COMMIT", "")
+    assert known() != "0123abc"
 
 
 def test_a_cell_keeps_no_model_unless_it_is_asked_to(grid_of: GridOf, tmp_path: Path):

@@ -88,6 +88,34 @@ def test_a_cell_that_fails_does_not_stop_the_others_and_is_tried_again(grid: Pat
     assert table.method.tolist() == ["entropy"] * 2 + ["random"] * 2
 
 
+def test_the_whole_grid_counts_whichever_cells_were_chosen(grid: Path, tmp_path: Path) -> None:
+    file, out = changed(grid, 'tasks = "questions"', 'tasks = ["questions", "sst2"]'), tmp_path / "results"
+    words = ["--data-dir", tmp_path, "--only", "task=questions", "--only", "method=random", "--quiet"]
+    done("bench", "run", file, "--out", out, *words)
+    state = done("bench", "status", out)
+    assert "1 of 4 cells finished: the grid is not complete" in state.err and "sst2" in state.out
+    facts = done("bench", "status", out, "--json").facts
+    assert (facts["cells"], facts["finished"], facts["missing"], facts["complete"]) == (4, 1, 3, False)
+    report = done("bench", "report", out, "--json")
+    assert "1 of 4 cells finished: the grid is not complete" in report.err
+    assert (report.facts["finished"], report.facts["cells"], report.facts["complete"]) == (1, 4, False)
+    assert "Not finished, by task: questions 1, sst2 2." in (out / "report.html").read_text(encoding="utf-8")
+    merged = done("bench", "merge", out, "--out", tmp_path / "merged", "--json").facts
+    assert (merged["finished"], merged["cells"]) == (1, 4)
+
+
+def test_results_go_to_a_folder_of_the_grids_name_and_go_on_there(
+    grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    grid.rename(tmp_path / "two.cells.toml")
+    words = ["bench", "run", "two.cells.toml", "--workers", 1, "--json"]
+    first = done(*words, "--only", "method=random")
+    assert "1 cell, 0 of them finished, in runs/two.cells" in first.err and first.facts["folder"] == "runs/two.cells"
+    assert "2 cells, 1 of them finished, in runs/two.cells" in done(*words).err
+    assert len(Results(tmp_path / "runs" / "two.cells").finished()) == 2
+
+
 def changed(grid: Path, old: str, new: str) -> Path:
     grid.write_text(grid.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     return grid

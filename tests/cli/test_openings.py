@@ -12,6 +12,7 @@ import pytest
 
 import actune
 from actune.core.task import Task
+from actune.data.tasks import load_votes
 from actune.models.learners import PROBE
 from actune.session.opening import load_weak_labels
 from tests.cli.conftest import CLASSES, Fails, answer, call, done, read, write
@@ -37,6 +38,15 @@ def test_a_weak_start_is_measured_from_no_labels_on(label_model: str, tmp_path: 
     assert "Rules that actune began with" in page and f"<code>{label_model}</code>" in page
     rows = re.findall(r'<tr><th scope="row" class="number">(\d)</th><td class="number">(\d+)</td>', page)
     assert rows == [("0", "0"), ("1", "20"), ("2", "40")]
+
+
+def test_a_weak_start_on_a_sample(tmp_path: Path) -> None:
+    words = ["run", "trec", "--weak", "--sample", 600, "--label-model", "majority", "--method", "random", *PLAN]
+    assert done(*words, "--out", tmp_path / "run").facts["labels"] == [0, 20, 40]
+    session, whole = actune.open_session(tmp_path / "run"), load_votes("trec")
+    rows = [int(id.removeprefix("train-")) for id in session.pool.ids]
+    votes = load_weak_labels(session.store).votes.matrix
+    assert votes.tolist() == [whole[row] for row in rows] and len(votes) == 600
 
 
 def test_the_first_model_starts_the_memory(weak_run: tuple[Path, dict[str, list[float]]]) -> None:

@@ -292,7 +292,7 @@ def test_batches_do_not_change_a_readout(folder: Path) -> None:
         close(other.embedding, usual.embedding)
 
 
-def test_texts_are_padded_and_cut_as_the_family_wants(folder: Path, family: str) -> None:
+def test_trap_17_texts_are_padded_and_cut_as_the_family_wants(folder: Path, family: str) -> None:
     learner, inputs = made("finetune", folder)
     assert inputs.pad == (1 if family in PADS_WITH_ONE else 0)
     assert inputs.lengths.max() == LIMIT and inputs.cut == 3

@@ -9,6 +9,7 @@ from typing import Any
 import datasets
 import pytest
 
+from actune.data.formats import repeats
 from actune.data.hub import read_hub
 from actune.data.splits import Reading
 from actune.data.tasks import card, load_task, resolve
@@ -76,6 +77,15 @@ def test_a_task_from_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "from the hub with 2,380 rows" in task.notes[0]
     assert load_task("ag_news", seed=5) == task
     assert load_task("ag_news", seed=6).dev != task.dev
+
+
+def test_repeated_texts_are_counted_without_those_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ACTUNE_DATA", raising=False)
+    data = news(1_800).map(lambda row: {"text": row["text"][:8]})  # story 10, ..., story 99 many times
+    monkeypatch.setattr(datasets, "load_dataset", lambda *names, **options: data)
+    pool = load_task("ag_news").pool
+    assert len(pool) == 800
+    assert list(pool.notes) == repeats(pool.texts) != repeats(data["text"][:])
 
 
 def test_a_users_own_id(monkeypatch: pytest.MonkeyPatch) -> None:

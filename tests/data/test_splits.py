@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,21 @@ def test_a_sample_of_the_pool(tmp_path: Path) -> None:
     assert task.dev is not None and (len(task.pool), len(task.dev)) == (200, 50)
     assert task.settings == own_settings(200, 2) and task.plan == own_plan(200, 2)
     assert task.notes == ("the pool is 200 of 500 rows, by seed",)
+
+
+def test_a_sample_counts_its_own_repeated_texts_and_keeps_other_notes(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"text {row // 2},{'xy'[row % 2]},{'pseudo' if row == 9 else 'person'},1,1" for row in range(10)]
+    path.write_text("\n".join(["text,label,source,round,confidence", *rows]) + "\n")
+    whole, sample = (make_task("mine", path, reading=replace(WHOLE, sample=most)).pool for most in (None, 6))
+    pseudo = "1 pseudo-labels of an export are not taken for labels"
+    assert whole.notes == (pseudo, "5 texts occur more than once (10 rows)")
+    twice = len(sample) - len(set(sample.texts))
+    assert 0 < twice < 5
+    assert sample.notes == (
+        pseudo,
+        f"{twice} {'text occurs' if twice == 1 else 'texts occur'} more than once ({2 * twice} rows)",
+    )
 
 
 @pytest.mark.parametrize(

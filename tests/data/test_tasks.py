@@ -40,7 +40,7 @@ def test_trec_comes_with_the_package() -> None:
     assert task.training == {"labelled_batch": 8, "pseudo_batch": 16}
     assert task.plan == Plan(50, 50, 10)
     assert task.bundled
-    assert task.notes == ()
+    assert (task.notes, task.pool.notes) == ((), ("55 texts occur more than once (117 rows)",))
 
 
 def test_the_package_holds_what_the_table_says() -> None:
@@ -107,6 +107,8 @@ def test_a_sample_is_drawn_by_the_seed_and_settings_follow_it() -> None:
     assert one.pool.ids == same.pool.ids != other.pool.ids and len(one.pool) == len(set(one.pool.ids)) == 1000
     assert one.test == load_task("trec").test and one.settings.growth == 100
     assert one.notes[0] == "the pool is 1,000 of 4,965 rows, by seed"
+    repeated = [count for count in Counter(one.pool.texts).values() if count > 1]
+    assert one.pool.notes == (f"{len(repeated)} texts occur more than once ({sum(repeated)} rows)",)
     assert resolve("trec", reading=Reading(sample=5000)) == load_task("trec")
     with pytest.raises(DataError, match="a sample has at least one row, not 0"):
         resolve("trec", reading=Reading(sample=0))

@@ -90,7 +90,7 @@ def test_the_share_of_drawn_tokens(whole: Path) -> None:
     assert share.item() == pytest.approx(0.15, abs=0.02)
 
 
-def test_the_model_reads_the_text_without_gaps(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trap_10_the_model_reads_the_text_without_gaps(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The trap of METHODS 10.10: only the places of the loss are drawn, nothing is hidden."""
     shown: list[int] = []
     usual = masking.answers

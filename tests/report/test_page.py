@@ -12,6 +12,7 @@ import pytest
 
 import actune
 from actune.errors import StorageError, UserError
+from actune.report.facts import spread
 from actune.report.page import render, write_report
 
 NAMES = ["both", "project", "begun", "random"]
@@ -45,8 +46,16 @@ def test_the_curve_is_printed_number_by_number(opened, parsed):
         for facts in (actunes, randoms):
             row += [f"{100 * facts['accuracy']:.1f} %", f"{100 * facts['macro_f1']:.1f} %"]
         assert row in parsed["both"].rows
-        trusted = "–" if actunes["trusted_accuracy"] is None else f"{100 * actunes['trusted_accuracy']:.1f} %"
-        assert [str(actunes["round"]), f"{actunes['trusted']:,}", trusted] in parsed["both"].rows
+
+
+def test_pseudo_labels_are_told_with_their_spread_their_estimate_and_the_truth(opened, parsed):
+    for facts in opened["actune"].rounds():
+        row = [str(facts["round"]), f"{facts['trusted']:,}", spread(facts)]
+        for share in ("offered_estimate", "trusted_accuracy"):
+            row.append("–" if facts[share] is None else f"{100 * facts[share]:.1f} %")
+        assert [*row, "on" if facts["trusted"] else "off"] in parsed["both"].rows
+    assert opened["actune"].rounds()[1]["offered_estimate"] is not None
+    assert spread({"trusted_classes": [5, 0, 5]}) == "2.0" and spread({"trusted_classes": [0, 0]}) == ""
 
 
 def test_the_first_sentence_holds_the_last_numbers(opened, parsed):

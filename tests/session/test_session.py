@@ -184,6 +184,31 @@ def test_added_texts_keep_old_rows_and_enter_the_next_round(project, questions):
         opened.add(more)
 
 
+def test_two_sessions_that_add_at_once_label_their_own_texts(project):
+    first, second = (actune.open_session(project.store.folder) for _ in range(2))
+    classes, count = project.pool.classes, len(project.pool)
+    first.add(pool_of(["who wrote faust ?", "where is fuji ?"], ["human", "location"], ["a", "b"], classes))
+    second.add(pool_of(["what is an atom ?", "how many moons has mars ?"], [None, "numeric"], ["c", "d"], classes))
+    opened = actune.open_session(project.store.folder)
+    assert second.pool.ids == opened.pool.ids and second.pool.texts == opened.pool.texts
+    assert opened.pool.ids[count:] == ("a", "b", "c", "d")
+    given = {id: opened.labels().of_row.get(opened.pool.row_of[id]) for id in "abcd"}
+    assert given == {"a": 2, "b": 4, "c": None, "d": 5}
+    assert [classes[number] for number in (2, 4, 5)] == ["human", "location", "numeric"]
+
+
+def test_an_id_that_another_session_has_added_is_one_sentence(project):
+    first, second = (actune.open_session(project.store.folder) for _ in range(2))
+    more = pool_of(["who wrote faust ?"], ["human"], ["a"], project.pool.classes)
+    first.add(more)
+    answers = second.store.database.answers()
+    with pytest.raises(
+        DataError, match="another process has added texts with some of these ids: open the project anew"
+    ):
+        second.add(more)
+    assert second.store.database.answers() == answers and len(second.pool) == len(project.pool)
+
+
 def test_a_second_advance_is_refused_and_tell_is_safe_meanwhile(project, questions):
     folder = project.store.folder
     program = (

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from actune.core.task import Task
+from actune.data.splits import Reading
 from actune.data.tasks import PACKAGE, load_votes, resolve
 from actune.errors import DataError
 from actune.session.votes import find_votes
@@ -48,6 +49,20 @@ def expected(task: Task) -> list[list[int]]:
 def test_a_named_data_set(trec: Task, source: str) -> None:
     votes = find_votes("own", trec, {}, source)
     np.testing.assert_array_equal(votes.matrix, load_votes("trec"))
+
+
+def test_a_sample_of_a_named_data_set(tmp_path: Path) -> None:
+    task, whole = resolve("trec", reading=Reading(sample=600), seed=3), load_votes("trec")
+    rows = [int(id.removeprefix("train-")) for id in task.pool.ids]
+    assert len(rows) == 600
+    np.testing.assert_array_equal(find_votes("own", task, {"sample": 600}, "trec").matrix, [whole[row] for row in rows])
+    path = rows_of(
+        tmp_path / "votes.jsonl", ["id", "weak_labels"], [[f"train-{row}", whole[row]] for row in range(4965)]
+    )
+    np.testing.assert_array_equal(find_votes(path, task, {"sample": 600}, "trec").matrix, [whole[row] for row in rows])
+    strange = rows_of(tmp_path / "strange.jsonl", ["id", "vote_x"], [["train-0", 0], ["train-4965", 1]])
+    with pytest.raises(DataError, match=r"1 ids in .* are not in the data, the first is 'train-4965'"):
+        find_votes(strange, task, {"sample": 600}, "trec")
 
 
 @pytest.mark.parametrize("source", ["trec", ""])

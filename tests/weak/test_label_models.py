@@ -85,7 +85,7 @@ def test_the_names_of_classes_do_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_without_votes_and_a_source_that_never_votes(name: str) -> None:
+def test_trap_14_rows_without_votes_and_a_source_that_never_votes(name: str) -> None:
     votes = votes_of_rows([0, 0, -1, -1], [-1, -1, -1, -1], [1, 1, 0, -1], [0, 0, 0, -1], [1, 1, 1, -1])
     found = combine(name, votes, 2)
     assert found.labels.tolist() == [0, ABSTAIN, 1, 0, 1]

@@ -1,0 +1,82 @@
+"""A teacher within the round: fitted on the labels that there are, it labels for a student of the same round."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import actune
+from actune.annotators.oracle import Oracle
+from actune.core.objective import PLAIN
+from actune.core.streams import Streams
+from actune.core.task import Task
+from actune.core.training_set import PseudoLabels, TrainingSet
+from actune.methods.teaching import Agreement
+from actune.session.runner import result, run
+from actune.session.session import Session
+
+PLAN = {"learner": "probe", "initial": 30, "batch": 10, "rounds": 2, "simulated": True}
+FAST = {"steps": 40, "epochs": 4, "teacher_samples": 5, "teacher_rows": 100}
+
+
+def created(folder: Path, task: Task, method: str, **changes: int) -> Session:
+    return actune.create(folder / method, task, method=method, changes=FAST | changes, **PLAN)  # type: ignore[arg-type]
+
+
+def answered(session: Session, task: Task) -> Session:
+    """The session with its open questions answered rightly."""
+    oracle = Oracle(task.pool)
+    oracle.send(session.ask())
+    session.tell(oracle.collect())
+    return session
+
+
+@pytest.mark.parametrize(("method", "count"), [("st", 270), ("ust", 100)])
+def test_the_first_round_has_pseudo_labels_of_a_teacher_of_the_same_labels(
+    method: str, count: int, tmp_path: Path, questions: Task
+) -> None:
+    """st passes on every other text, ust as many as it is told; a plain fit on the labels says the same of them."""
+    session = answered(created(tmp_path, questions, method), questions)
+    known = session.labels().of_row
+    facts = session.advance()
+    assert (facts["round"], facts["labels"], facts["trusted"]) == (0, 30, count)
+    kept = session.store.load_arrays("fit-000")
+    assert len(kept["trusted_rows"]) == count and not known.keys() & set(kept["trusted_rows"].tolist())
+
+    rows = np.array(sorted(known))
+    labels = TrainingSet(rows, np.array([known[row] for row in rows.tolist()]), PseudoLabels.none())
+    machine = session.machine
+    teacher = machine.learner.fit(machine.inputs, labels, PLAIN, Streams(0), machine.dev)
+    said = teacher.read(machine.inputs).log_proba.argmax(1).numpy()
+    np.testing.assert_array_equal(kept["trusted_targets"], said[kept["trusted_rows"]])
+
+
+def test_the_student_is_another_model_than_its_teacher(tmp_path: Path, questions: Task) -> None:
+    """Both ask at random and have the same first labels, so only the pseudo-labels can tell them apart."""
+    predictions = []
+    for method in ("random", "st"):
+        session = answered(created(tmp_path, questions, method), questions)
+        session.advance()
+        predictions.append(session.store.load_arrays("fit-000")["test_predictions"].tolist())
+    assert predictions[0] != predictions[1]
+
+
+@pytest.mark.parametrize(("confidence", "keeps"), [(1.0, False), (0.5, True)])  # a probability never exceeds 1
+def test_hast_that_keeps_nothing_is_a_plain_model_of_the_labels(
+    confidence: float, keeps: bool, tmp_path: Path, questions: Task
+) -> None:
+    """HAST asks by margin: with no pseudo-labels left, every number and every question is that of the method margin."""
+    found = []
+    for method in ("margin", "hast"):
+        session = created(tmp_path, questions, method, epochs=30)
+        if method == "hast":
+            session.machine.method = replace(session.machine.method, self_training=Agreement(confidence=confidence))
+        run(session, Oracle(questions.pool))
+        facts = result(session)
+        same = ("labels", "accuracy", "macro_f1", "pseudo_labels", "asked")
+        found.append(({name: facts[name] for name in same}, session.predict(questions.pool.texts[:20])))
+    assert [count > 0 for count in found[1][0]["pseudo_labels"]] == [keeps, keeps]
+    assert (found[0] == found[1]) is not keeps

@@ -1,0 +1,84 @@
+"""Pseudo-labels in a session: how many are right is estimated, and a teacher need not give way to a worse student."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import actune
+from actune.annotators.oracle import Oracle
+from actune.core.objective import NO_GATE, Objective
+from actune.core.training_set import PseudoLabels
+from actune.methods.method import Method, Teacher
+from actune.methods.queries import Random
+from actune.session.labelled import pseudo_rows
+from actune.session.runner import run
+
+PLAN = {"learner": "probe", "initial": 30, "batch": 10, "rounds": 2, "simulated": True}
+FAST = {"steps": 60, "epochs": 30}
+
+
+class OneClass:
+    """Trusts every candidate to be of the first class."""
+
+    def __call__(self, view, state, pace):
+        rows = view.candidates.numpy()
+        return PseudoLabels(rows, np.zeros(len(rows), np.int64), np.full(len(rows), 5, np.float32)), state
+
+
+def misled(folder, questions, stays):
+    session = actune.create(folder, questions, method="hast", changes=FAST, **PLAN)
+    session.machine.method = Method(Random(), OneClass(), Objective(1.0, NO_GATE), Teacher(stays_if_better=stays))
+    run(session, Oracle(questions.pool))
+    return session.rounds()
+
+
+def test_a_teacher_stays_where_its_student_is_worse_on_dev(tmp_path, questions):
+    kept, replaced = misled(tmp_path / "a", questions, True), misled(tmp_path / "b", questions, False)
+    for better, worse in zip(kept, replaced, strict=True):
+        assert better["trusted"] == 0 and worse["trusted"] == worse["offered"] == better["offered"] > 0
+        assert better["dev_accuracy"] > worse["dev_accuracy"]
+        assert better["offered_estimate"] < 0.5 and better["offered_accuracy"] < 0.5  # and it was to be seen
+
+
+def test_a_student_that_is_no_worse_takes_over(tmp_path, questions):
+    session = actune.create(tmp_path / "run", questions, method="hast", changes=FAST, **PLAN)
+    plain = session.machine.method
+    session.machine.method = replace(plain, self_training=Right(questions), teacher=Teacher(stays_if_better=True))
+    run(session, Oracle(questions.pool))
+    assert all(facts["trusted"] == facts["offered"] > 0 for facts in session.rounds())
+
+
+class Right:
+    """Trusts every candidate to be what it is."""
+
+    def __init__(self, task):
+        self.labels = np.asarray(task.pool.labels, np.int64)
+
+    def __call__(self, view, state, pace):
+        rows = view.candidates.numpy()
+        return PseudoLabels(rows, self.labels[rows], np.ones(len(rows), np.float32)), state
+
+
+@pytest.mark.parametrize("method", ["hast", "actune", "actune-cal", "asst"])
+def test_estimates_and_confidences_of_every_kind_of_trust(tmp_path, questions, method):
+    """Of a teacher within the round, and of the last model with and without a memory."""
+    session = actune.create(tmp_path / "run", questions, method=method, changes=FAST, **PLAN)
+    run(session, Oracle(questions.pool))
+    facts = session.rounds()[-1]
+    assert facts["offered"] == facts["trusted"] == sum(facts["offered_classes"]) > 0
+    assert 0 < facts["offered_estimate"] <= 1 and facts["offered_accuracy"] == facts["trusted_accuracy"]
+    exported = [row[5] for row in pseudo_rows(session)]
+    assert exported and all(0 < confidence <= 1 for confidence in exported)
+
+
+def test_without_dev_there_is_no_estimate(tmp_path, questions):
+    session = actune.create(tmp_path / "run", replace(questions, dev=None), method="hast", changes=FAST, **PLAN)
+    run(session, Oracle(questions.pool))
+    assert (
+        {facts["offered_estimate"] for facts in session.rounds()}
+        == {None}
+        == {facts["dev_accuracy"] for facts in session.rounds()}
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from actune.methods.recipes import find
 from actune.session.config import Config
 
 
@@ -20,7 +21,7 @@ def model_card(config: Config, learner: str, pool: int, curve: list[dict[str, An
         "",
         f"Classes: {', '.join(config.resolved.classes)}.",
         "",
-        f"Made with actune {config.versions['actune']} by the method `{config.request.method}` and the learner "
+        f"Made with actune {config.versions['actune']} by the method `{find(config.request.method).shown}` and the learner "
         f"`{learner}` on the encoder `{config.request.model}`, from {curve[-1]['labels']:,} labelled texts of a pool "
         f"of {pool:,}.",
     ]

@@ -16,12 +16,14 @@ import actune
 from tests.end_to_end.processes import fitted, started
 
 PLAN = ["--learner", "probe", "--initial", "30", "--batch", "20", "--rounds", "6", "--seed", "3"]
-KILLS = {"actune": 4, "random": 1, "ust": 1, "badge": 1, "actune --weak": 1}
+FINETUNED = "actune --learner finetune --sample 300 --set epochs=1 --set steps=8"
+KILLS = {"actune": 4, "random": 1, "ust": 1, "badge": 1, "actune --weak": 1, FINETUNED: 1}
 
 
 def words(method: str) -> list[object]:
     shorter = [*("--set", "steps=150"), *("--set", "teacher_samples=5"), *("--set", "most_steps=600")]
-    return ["run", "trec", "--method", *method.split(), *PLAN, *shorter, "--json", "--quiet"]
+    name, *more = method.split()
+    return ["run", "trec", "--method", name, *PLAN, *shorter, *more, "--json", "--quiet"]
 
 
 def facts(method: str, folder: Path) -> dict[str, object]:
@@ -33,7 +35,8 @@ def facts(method: str, folder: Path) -> dict[str, object]:
         del result[machine_dependent]
     arrays = {file.name: file.read_bytes() for file in sorted((folder / "arrays").iterdir())}
     answers = [(answer.row, answer.kind, answer.label) for answer in answers_of(folder)]
-    weights = (folder / "model" / "head.safetensors").read_bytes()
+    weights = [file.read_bytes() for file in (folder / "model").glob("*.safetensors")]
+    assert weights
     return {"result": result, "arrays": arrays, "answers": answers, "weights": weights}
 
 

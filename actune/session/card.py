@@ -22,8 +22,8 @@ def model_card(config: Config, learner: str, pool: int, curve: list[dict[str, An
         f"Classes: {', '.join(config.resolved.classes)}.",
         "",
         f"Made with actune {config.versions['actune']} by the method `{find(config.request.method).shown}` "
-        f"and the learner `{learner}` on the encoder `{config.request.model}`, from {curve[-1]['labels']:,} labelled texts of a pool "
-        f"of {pool:,}.",
+        f"and the learner `{learner}` on the encoder `{config.request.model}`, "
+        f"from {curve[-1]['labels']:,} labelled texts of a pool of {pool:,}.",
     ]
     if measured:
         lines += ["", "| labels | test accuracy |", "|---|---|"]

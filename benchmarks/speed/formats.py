@@ -62,8 +62,10 @@ def padded() -> Iterator[None]:
 
 
 def quantised(classifier: FineTuned) -> FineTuned:
-    """With weights of 8 bits, and inputs quantised as they come."""
-    network: Any = torch.ao.quantization.quantize_dynamic(copy.deepcopy(classifier.network), {nn.Linear}, torch.qint8)
+    """The encoder with weights of 8 bits, and inputs quantised as they come; the head stays as it is."""
+    network: Any = copy.deepcopy(classifier.network)
+    body = torch.ao.quantization.quantize_dynamic(network.base_model, {nn.Linear}, torch.qint8)
+    setattr(network, network.base_model_prefix, body)
     return FineTuned(network, classifier.tokenizer, classifier.device)
 
 

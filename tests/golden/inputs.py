@@ -8,6 +8,9 @@ from typing import Any
 
 import torch
 
+from actune.core.view import View
+from tests.methods.synthetic import view_of
+
 GOLDEN: dict[str, Any] = json.loads(Path(__file__).with_name("golden.json").read_text())
 
 
@@ -49,3 +52,15 @@ ROUNDS = [
     tensor([[0.05, 0.95], [0.95, 0.05], [0.10, 0.90]]),
     tensor([[0.10, 0.90], [0.97, 0.03], [0.60, 0.40]]),
 ]
+
+
+def close(found: torch.Tensor, name: str) -> None:
+    torch.testing.assert_close(found.double(), golden(name), rtol=0, atol=1e-8)
+
+
+def given_scores(view: View) -> torch.Tensor:
+    return SCORES
+
+
+def line_view() -> View:
+    return view_of(torch.nn.functional.one_hot(PREDICTED).double(), LINE)

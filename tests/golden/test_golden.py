@@ -27,23 +27,13 @@ from tests.golden.inputs import (
     SCORES,
     UNLABELLED,
     UNLABELLED_PROBA,
+    close,
+    given_scores,
     golden,
+    line_view,
     tensor,
 )
 from tests.methods.synthetic import view_of
-
-
-def close(found: torch.Tensor, name: str) -> None:
-    torch.testing.assert_close(found.double(), golden(name), rtol=0, atol=1e-8)
-
-
-def given_scores(view: View) -> torch.Tensor:
-    return SCORES
-
-
-def line_view() -> View:
-    return view_of(torch.nn.functional.one_hot(PREDICTED).double(), LINE)
-
 
 LINE_REGIONS = Regions(given_scores, k=3, beta=0.5, weighted=True)
 

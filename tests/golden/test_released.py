@@ -10,7 +10,6 @@ import torch
 
 from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
-from actune.core.view import View
 from actune.data.tasks import card
 from actune.methods.memory import Memory
 from actune.methods.method import Method
@@ -20,24 +19,12 @@ from actune.methods.regions import Calmest, Hottest, Regions, heat
 from actune.methods.released import ReleasedTrust, as_released, ramp_size
 from actune.methods.trust import Pace, Surest
 from actune.methods.uncertainty import Cal, entropy
-from tests.golden.inputs import GOLDEN, LINE, PREDICTED, REGION, SCORES, golden, tensor
+from tests.golden.inputs import GOLDEN, PREDICTED, REGION, SCORES, close, given_scores, golden, line_view, tensor
 from tests.golden.test_g13 import LABELLED, STORED, TRUSTED
 from tests.methods.synthetic import view_of
 from tests.models.tiny import loss_of
 
 FIRST = Pace(0, 10)
-
-
-def close(found: torch.Tensor, name: str) -> None:
-    torch.testing.assert_close(found.double(), golden(name), rtol=0, atol=1e-8)
-
-
-def given_scores(view: View) -> torch.Tensor:
-    return SCORES
-
-
-def line_view() -> View:
-    return view_of(torch.nn.functional.one_hot(PREDICTED).double(), LINE)
 
 
 # G7: the diversity of a region

@@ -19,6 +19,8 @@ from actune.bench.pruning import finish, prune
 from actune.core.task import Task
 from actune.data.tasks import VARIABLE
 from actune.errors import DataError, ModelError
+from actune.session.config import FILE, load_config
+from actune.session.request import Words
 from actune.session.resume import open_or_create
 from actune.session.runner import run
 from actune.session.session import Session
@@ -71,7 +73,7 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[Step], None] = lambda step: N
     try:
         with _limited(cell.device.threads):
             torch.set_num_threads(cell.device.threads)
-            session = open_or_create(folder, task, cell.words, progress=words)
+            session = open_or_create(folder, task, _as_begun(folder, cell.words), progress=words)
             session.models, session.shared = job.models, SharedFits(job.folder / "shared" / cell.group)
             _to_the_end(session, job, words)
     finally:
@@ -79,6 +81,14 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[Step], None] = lambda step: N
         gc.collect()
         if cell.device.kind == "cuda":
             torch.cuda.empty_cache()  # other cells may be waiting for room
+
+
+def _as_begun(folder: Path, words: Words) -> Words:
+    """Equal keys are equal settings, whether the grid that began this cell named them or left them at their defaults."""
+    if not (folder / FILE).exists():
+        return words
+    begun = load_config(folder).request.changes
+    return {**words, "changes": begun}
 
 
 def _limited(threads: int) -> AbstractContextManager[object]:

@@ -54,6 +54,17 @@ def test_a_cell_that_stops_after_every_round_ends_like_an_unbroken_one(method: s
     assert [facts(folder) for folder in folders[:1]] == [facts(folder) for folder in folders[1:]]
 
 
+def test_a_cell_goes_on_where_another_grid_began_it_with_the_same_settings_in_other_words(
+    grid_of: GridOf, tmp_path: Path
+):
+    left_out, named = (cell_of(grid_of(["actune"], [3], rounds=2, **words)) for words in ({}, {"beta": 0.5}))
+    assert left_out.key == named.key and left_out.words["changes"] != named.words["changes"]
+    with pytest.raises(OutOfTime):
+        run_cell(left_out, Job(tmp_path, until=time.time() - 1))
+    run_cell(named, Job(tmp_path))
+    assert len(facts(tmp_path / "cells" / named.key)) == 2
+
+
 def facts(folder: Path) -> list[dict[str, object]]:
     store = actune.session.store.Store.open(folder)
     try:

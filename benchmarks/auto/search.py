@@ -1,0 +1,139 @@
+"""The search for `auto`: variants on six tasks of at most 10,000 texts with a probe, chosen by their accuracy on dev.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/auto/search.py run --variants random,distinct+lead --seeds 10,11
+    PYTHONPATH=. python benchmarks/auto/search.py show
+
+Test sets are never looked at, and the seeds are not those that results are reported on. What is finished is kept, a line
+for every variant, task, seed and round, and not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")
+RESULTS = Path("benchmarks/results/auto_search.csv")
+COLUMNS = ("variant", "task", "seed", "labels", "dev_accuracy", "trusted", "trusted_accuracy", "estimate", "seconds")
+SAMPLE, INITIAL, BATCH, ROUNDS = 10_000, 50, 50, 10
+
+Place = tuple[str, str, int]  # variant, task, seed
+
+
+def one_run(place: Place, data_dir: str | None) -> list[dict[str, Any]]:
+    """One line a round."""
+    from actune.annotators.oracle import Oracle
+    from actune.data.tasks import load_task
+    from actune.session.runner import run
+    from actune.session.setup import create
+    from benchmarks.auto.variants import register
+
+    register()
+    variant, name, seed = place
+    task = replace(load_task(name, data_dir, seed, SAMPLE), test=None)
+    words: dict[str, Any] = {"initial": INITIAL, "batch": BATCH, "rounds": ROUNDS, "seed": seed, "simulated": True}
+    with tempfile.TemporaryDirectory() as scratch:
+        session = create(Path(scratch) / "run", task, method=variant, learner="probe", device="cpu", **words)
+        session.models = "none"
+        run(session, Oracle(session.pool))
+        rounds = session.rounds()
+        session.store.close()
+    return [
+        {
+            "variant": variant,
+            "task": name,
+            "seed": seed,
+            "labels": facts["labels"],
+            "dev_accuracy": facts["dev_accuracy"],
+            "trusted": facts["trusted"],
+            "trusted_accuracy": _short(facts["offered_accuracy"]),
+            "estimate": _short(facts["offered_estimate"]),
+            "seconds": round(sum(facts["seconds"].values()), 2),
+        }
+        for facts in rounds
+    ]
+
+
+def _short(value: float | None) -> float | str:
+    return "" if value is None else round(value, 4)
+
+
+def stored(file: Path) -> list[dict[str, str]]:
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def search(places: list[Place], file: Path, data_dir: str | None, workers: int) -> None:
+    """Runs what is not there yet, and adds it to the file."""
+    done = {(line["variant"], line["task"], int(line["seed"])) for line in stored(file)}
+    left = [place for place in places if place not in done]
+    print(f"{len(left)} of {len(places)} runs are left", flush=True)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
+        for future in as_completed([processes.submit(one_run, place, data_dir) for place in left]):
+            fresh = not file.exists()
+            with file.open("a", encoding="utf-8", newline="") as out:
+                writer = csv.DictWriter(out, COLUMNS)
+                if fresh:
+                    writer.writeheader()
+                writer.writerows(future.result())
+
+
+def show(file: Path, against: str) -> str:
+    """Points of mean dev accuracy over 100 to 500 labels ahead of one variant, on the seeds that both have."""
+    areas: dict[Place, list[float]] = defaultdict(list)
+    for line in stored(file):
+        if int(line["labels"]) > INITIAL:
+            areas[line["variant"], line["task"], int(line["seed"])].append(float(line["dev_accuracy"]))
+    means = {place: sum(values) / len(values) for place, values in areas.items()}
+    lines = [["variant", *TASKS, "mean", "runs"], ["---"] * (len(TASKS) + 3)]
+    rows = []
+    for variant in sorted({place[0] for place in means}):
+        cells, total, runs = [], [], 0
+        for task in TASKS:
+            both = [
+                seed for v, t, seed in means if v == variant and t == task and (against, task, seed) in means
+            ]
+            gaps = [100 * (means[variant, task, seed] - means[against, task, seed]) for seed in both]
+            runs += len(gaps)
+            cells.append(f"{sum(gaps) / len(gaps):+.2f}" if gaps else "")
+            total += [sum(gaps) / len(gaps)] if gaps else []
+        mean = sum(total) / len(total) if len(total) == len(TASKS) else None
+        rows.append((mean if mean is not None else -99, [variant, *cells, "" if mean is None else f"{mean:+.2f}", str(runs)]))
+    lines += [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=["run", "show"])
+    parser.add_argument("--variants", default="random")
+    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--seeds", default="10,11")
+    parser.add_argument("--against", default="random")
+    parser.add_argument("--data-dir")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    given = parser.parse_args()
+    if given.verb == "run":
+        seeds = [int(seed) for seed in given.seeds.split(",")]
+        places = [
+            (variant, task, seed)
+            for seed in seeds
+            for task in given.tasks.split(",")
+            for variant in given.variants.split(",")
+        ]
+        search(places, given.out, given.data_dir, given.workers)
+    print(show(given.out, given.against))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Every method that the search for `auto` tried, by name: queries and teachers put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from actune.core.objective import NO_GATE, Objective
+from actune.methods.baselines import asking
+from actune.methods.features import gradient_factors
+from actune.methods.method import RECIPES, Method, Recipe, Teacher
+from actune.methods.queries import Query, Spread, Top
+from actune.methods.teaching import Agreement, EasyDraw
+from actune.methods.trust import SelfTraining
+from actune.methods.uncertainty import margin
+from benchmarks.auto.words import Distinct, Drawn
+
+PLAINLY = Objective(1.0, NO_GATE)
+QUERIES: dict[str, Query] = {
+    "margin": Top(margin),
+    "distinct": Distinct(),
+    "distinct3": Distinct(factor=3),
+    "distinctw": Distinct(weighted=True),
+    "badge": Spread(gradient_factors),
+}
+TEACHERS: dict[str, SelfTraining] = {
+    "agree": Agreement(),
+    "easy": EasyDraw(),
+    "one": Drawn(weigh="one"),
+    "lead": Drawn(),
+    "lead-half": Drawn(even=0.5),
+    "lead-as-is": Drawn(even=0),
+    "lead-all": Drawn(keep=16_384),
+    "lead-few": Drawn(keep=1024),
+    "certain": Drawn(weigh="certainty"),
+    "lead-agree": Drawn(agreeing=15),
+    "lead-sure": Drawn(least=0.5),
+    "soft": Drawn(soft=True),
+    "surest": Drawn(surest=True, keep=2048),
+}
+HOW: dict[str, tuple[Objective, Teacher]] = {
+    "": (PLAINLY, Teacher()),
+    "+stays": (PLAINLY, Teacher(stays_if_better=True)),
+    "+hands": (PLAINLY, Teacher(hands_over=True)),
+    "+gate": (replace(PLAINLY, threshold=0.6), Teacher()),
+    "+gce": (replace(PLAINLY, power=0.7), Teacher()),
+    "+half": (replace(PLAINLY, weight=0.5), Teacher()),
+    "+twice": (replace(PLAINLY, weight=2.0), Teacher()),
+}
+
+
+def variants() -> dict[str, Method]:
+    """All of them; a name is a query, a teacher, and how it teaches."""
+    found = {query: asking(asks) for query, asks in QUERIES.items()}
+    for query, asks in QUERIES.items():
+        for teacher, passes in TEACHERS.items():
+            for how, (objective, teaches) in HOW.items():
+                if teacher == "soft":
+                    objective = replace(objective, targets="soft")
+                found[f"{query}+{teacher}{how}"] = Method(asks, passes, objective, teaches)
+    return found
+
+
+def register() -> None:
+    for name, method in variants().items():
+        if name not in RECIPES:
+            RECIPES[name] = Recipe(name, "beyond", name, "search", lambda settings, method=method: method)

@@ -54,7 +54,7 @@ class Waiting:
 
     def next(self, known: str, busy: Collection[str]) -> Cell:
         """Rather a cell of the group that a worker knows, whose data it has; else of one that nobody else is at, for
-        whoever comes second to a group waits for its first model. Long ones first, so that all end at about one time."""
+        whoever comes second to a group waits for its first model. Long ones first: then all end at about one time."""
         cell = min(self.cells, key=lambda cell: (cell.group != known, cell.group in busy, -cell.steps))
         self.cells.remove(cell)
         return cell

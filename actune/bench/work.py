@@ -84,7 +84,7 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[Step], None] = lambda step: N
 
 
 def _as_begun(folder: Path, words: Words) -> Words:
-    """Equal keys are equal settings, whether the grid that began this cell named them or left them at their defaults."""
+    """Equal keys are equal settings, whether the grid that began a cell named them or left them at their defaults."""
     if not (folder / FILE).exists():
         return words
     begun = load_config(folder).request.changes

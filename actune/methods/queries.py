@@ -69,6 +69,30 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class Distinct:
+    """The least sure row of each of n groups among the `factor` n least sure, so that no two are alike.
+
+    After Zhdanov 2019, whose groups give their central rows.
+    """
+
+    score: Score
+    features: Features
+    factor: int = 10
+
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        from actune.core.kmeans import kmeans
+
+        unsure = least_sure_first(self.score(view), view.candidates)[: self.factor * n]
+        if len(unsure) <= n:
+            return unsure
+        points = finite(self.features(view), unsure, "embedding")
+        groups = kmeans(points, k=n, rng=view.rng("distinct"), restarts=1, warn=False).labels.tolist()
+        firsts = {group: place for place, group in reversed(list(enumerate(groups)))}.values()
+        others = sorted(set(range(len(unsure))) - set(firsts))  # where equal points left fewer than n groups
+        return unsure[sorted([*firsts, *others[: n - len(firsts)]])]
+
+
+@dataclass(frozen=True)
 class Representatives:
     """The row nearest to each of n centres, largest region first; needs no labels, so it can open a project."""
 

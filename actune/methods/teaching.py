@@ -1,4 +1,4 @@
-"""What a teacher that was fitted on the same labels passes on to its student: UST's easy draw, HAST's agreement."""
+"""What a teacher that was fitted on the same labels passes on: UST's easy draw, HAST's agreement, an even draw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from actune.core.ranking import finite
 from actune.core.training_set import PseudoLabels
 from actune.methods.trust import Pace, trusted
-from actune.methods.uncertainty import entropy_of
+from actune.methods.uncertainty import entropy_of, margin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +105,29 @@ class Agreement:
         kept = rows[((votes == here) & sure & (share > 0.5)).cpu()]
         counts = predicted[kept.to(predicted.device)].bincount(minlength=view.log_proba.shape[1])
         return trusted(kept, predicted, self.beta * rarity(counts)[predicted]), state
+
+
+@dataclass(frozen=True)
+class EvenDraw:
+    """Any rows as they are predicted, equally many of each class; a row weighs what its class leads the next by.
+
+    UST without dropout passes: its classes are balanced, its draw by easiness is nearly uniform anyway.
+    """
+
+    keep: int = 4096
+    balanced: bool = True  # or in the proportion in which classes are predicted
+    weighed: bool = True  # or all alike
+
+    def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
+        import numpy as np
+        import torch
+
+        rows, predicted = looked_at(view, "even rows"), view.log_proba.argmax(1)
+        classes = predicted[rows.to(predicted.device)].cpu().numpy()
+        groups = classes if self.balanced else np.zeros_like(classes)
+        places = balanced_draw(np.ones(len(rows)), groups, self.keep, view.rng("even draw"))
+        chosen = rows[torch.from_numpy(places)].sort().values
+        return trusted(chosen, predicted, 1 - margin(view) if self.weighed else None), state
 
 
 def vote(classes: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:

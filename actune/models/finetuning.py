@@ -24,7 +24,7 @@ from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.steps import Tensors
 from actune.models.tokens import Tokens, tokenize
-from actune.models.training import Rows, accuracy_on, train
+from actune.models.training import ByHand, Rows, accuracy_on, train
 
 FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 
@@ -88,6 +88,9 @@ class _Fitting:
         self.pack = pack
         self.device = classifier.device
         self.in_half = pack and self.device.type == "cuda" and precision.native(self.device)
+
+    def by_hand(self, recipe: Training, objective: Objective) -> ByHand | None:
+        return None
 
     def inputs_of(self, rows: Rows) -> Tensors:
         few = self.device.type == "cuda"

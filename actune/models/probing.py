@@ -21,16 +21,15 @@ from actune.errors import MissingSignal
 from actune.models import precision
 from actune.models.cache import Embedded, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
+from actune.models.heads import Head, steps_by_hand
 from actune.models.packing import packable, packed
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
 from actune.models.steps import Tensors
 from actune.models.tokens import tokenize
-from actune.models.training import Rows, accuracy_on, train
+from actune.models.training import ByHand, Rows, accuracy_on, train
 
-WIDTH = 256
-DROPOUT = 0.1
 NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
 
 
@@ -110,20 +109,6 @@ def one_thread(device: torch.device) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-class Head(nn.Module):
-    """One hidden layer with dropout; regions and CAL see the hidden layer."""
-
-    def __init__(self, inputs: int, classes: int) -> None:
-        super().__init__()
-        self.hidden = nn.Linear(inputs, WIDTH)
-        self.dropout = nn.Dropout(DROPOUT)
-        self.out = nn.Linear(WIDTH, classes)
-
-    def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        hidden = self.hidden(inputs).relu_()  # in place: copying a million rows takes nearly as long
-        return self.out(self.dropout(hidden)), hidden
-
-
 class _Fitting:
     """What the training loop does with a head on embeddings."""
 
@@ -133,6 +118,9 @@ class _Fitting:
         self.classifier = classifier
         self.network = classifier.network
         self.inputs = inputs
+
+    def by_hand(self, recipe: Training, objective: Objective) -> ByHand | None:
+        return steps_by_hand(self.network, recipe, objective)
 
     def inputs_of(self, rows: Rows) -> Tensors:
         return {"inputs": self.inputs[torch.from_numpy(rows).to(self.inputs.device)]}

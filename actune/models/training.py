@@ -23,6 +23,7 @@ from actune.models.steps import Tensors, make_step
 from actune.models.weights import HalfWeights, Weights
 
 Rows = npt.NDArray[np.int64]
+ByHand = tuple[Weights, Callable[[Tensors], None]]
 KNOWN = ("labels", "targets", "weights", "proba")
 
 
@@ -44,6 +45,10 @@ class Fitting(Protocol):
     @property
     def in_half(self) -> bool:
         """Whether it is to compute in bfloat16 throughout, rather than where autocast thinks best."""
+        ...
+
+    def by_hand(self, recipe: Training, objective: Objective) -> ByHand | None:
+        """Weights and a step on them, where these can do without autograd."""
         ...
 
     def inputs_of(self, rows: Rows) -> Tensors: ...
@@ -78,10 +83,9 @@ def train(
     network = fitting.network
     device = next(network.parameters()).device
     batches = plan_batches(training, objective, recipe, streams)
-    weights = HalfWeights(network, recipe) if fitting.in_half else Weights(network, recipe)
+    weights, take_step = fitting.by_hand(recipe, objective) or _by_autograd(fitting, recipe, objective)
     rate = learning_rates(len(batches), recipe, trusting=bool(len(batches[0].trusted)))
     teacher = _Teacher(fitting, training, objective, batches)
-    take_step = make_step(weights, lambda batch: _loss(fitting, batch, objective))
     best, kept = -1.0, None
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(streams.integer("dropout"))
@@ -100,6 +104,12 @@ def train(
                 network.train()
     weights.finish(kept)
     network.eval()
+
+
+def _by_autograd(fitting: Fitting, recipe: Training, objective: Objective) -> ByHand:
+    kind = HalfWeights if fitting.in_half else Weights
+    weights = kind(fitting.network, recipe)
+    return weights, make_step(weights, lambda batch: _loss(fitting, batch, objective))
 
 
 def _loss(fitting: Fitting, batch: Tensors, objective: Objective) -> torch.Tensor:

@@ -63,12 +63,12 @@ class HalfWeights(Weights):
 
     def __init__(self, network: nn.Module, recipe: Training) -> None:
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-        self.trained = sorted(trained, key=_stays)  # what decays comes first
+        self.trained = sorted(trained, key=stays)  # what decays comes first
         self.device, self.clip = trained[0].device, recipe.clip
         self.own = [(parameter, parameter.data) for parameter in network.parameters()]
         sizes = [-(-parameter.numel() // APART) * APART for parameter in self.trained]
         begins, length = [0, *accumulate(sizes)][:-1], sum(sizes)
-        decaying = sum(size for size, parameter in zip(sizes, self.trained, strict=True) if not _stays(parameter))
+        decaying = sum(size for size, parameter in zip(sizes, self.trained, strict=True) if not stays(parameter))
         self.parts = [(slice(0, decaying), recipe.weight_decay), (slice(decaying, length), 0.0)]
         self.whole, self.mean, self.square = torch.zeros(3, length, device=self.device)
         self.half, self.gradient = torch.zeros(2, length, device=self.device, dtype=torch.bfloat16)
@@ -109,7 +109,7 @@ class HalfWeights(Weights):
         torch._foreach_copy_([parameter.data for parameter in self.trained], self.whole_of)
 
 
-def _stays(parameter: nn.Parameter) -> bool:
+def stays(parameter: nn.Parameter) -> bool:
     """Biases and norms are vectors and do not decay."""
     return parameter.ndim <= 1
 
@@ -146,8 +146,8 @@ def adamw(
 def make_optimizer(weights: Sequence[nn.Parameter], recipe: Training) -> torch.optim.Optimizer:
     """AdamW. A rate that lies on the GPU may change between replays."""
     groups = [
-        {"params": [weight for weight in weights if not _stays(weight)], "weight_decay": recipe.weight_decay},
-        {"params": [weight for weight in weights if _stays(weight)], "weight_decay": 0.0},
+        {"params": [weight for weight in weights if not stays(weight)], "weight_decay": recipe.weight_decay},
+        {"params": [weight for weight in weights if stays(weight)], "weight_decay": 0.0},
     ]
     device = weights[0].device
     if device.type == "cpu":

@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/auto/search.py run --variants random,distinct+lead --seeds 10,11
     PYTHONPATH=. python benchmarks/auto/search.py show
 
-Test sets are never looked at, and the seeds are not those that results are reported on. What is finished is kept, a line
-for every variant, task, seed and round, and not run again.
+Test sets are never looked at, and the seeds are not those that results are reported on. What is finished is kept, a
+line for every variant, task, seed and round, and not run again.
 """
 
 from __future__ import annotations
@@ -99,15 +99,15 @@ def show(file: Path, against: str) -> str:
     for variant in sorted({place[0] for place in means}):
         cells, total, runs = [], [], 0
         for task in TASKS:
-            both = [
-                seed for v, t, seed in means if v == variant and t == task and (against, task, seed) in means
-            ]
+            both = [seed for v, t, seed in means if v == variant and t == task and (against, task, seed) in means]
             gaps = [100 * (means[variant, task, seed] - means[against, task, seed]) for seed in both]
             runs += len(gaps)
             cells.append(f"{sum(gaps) / len(gaps):+.2f}" if gaps else "")
             total += [sum(gaps) / len(gaps)] if gaps else []
         mean = sum(total) / len(total) if len(total) == len(TASKS) else None
-        rows.append((mean if mean is not None else -99, [variant, *cells, "" if mean is None else f"{mean:+.2f}", str(runs)]))
+        rows.append(
+            (mean if mean is not None else -99, [variant, *cells, "" if mean is None else f"{mean:+.2f}", str(runs)])
+        )
     lines += [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 

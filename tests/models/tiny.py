@@ -17,6 +17,7 @@ from tokenizers.models import WordPiece
 from torch import nn
 
 from actune.core.objective import Objective
+from actune.core.settings import Training
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.models.objectives import training_loss
 from actune.models.steps import Tensors
@@ -106,6 +107,9 @@ class Plain:
     def __init__(self, network: nn.Module, logits_of: Callable[[torch.Tensor], torch.Tensor]) -> None:
         self.network = network
         self.logits_of = logits_of
+
+    def by_hand(self, recipe: Training, objective: Objective) -> None:
+        return None
 
     def inputs_of(self, rows: npt.NDArray[np.int64]) -> Tensors:
         return {"rows": torch.from_numpy(rows)}

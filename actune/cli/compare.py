@@ -19,7 +19,7 @@ def compare(
     data: given_as.Data,
     methods: Annotated[
         str, typer.Option(help="Which ones, beside random: see `actune methods`.")
-    ] = "entropy,badge,actune",
+    ] = "auto,entropy,badge",
     seeds: Annotated[int, typer.Option(help="Runs of each; an answer needs 3 at least.")] = 5,
     model: given_as.Model = "minilm",
     learner: Annotated[str, typer.Option(help="probe, which takes minutes on a CPU, or finetune.")] = "probe",
@@ -47,7 +47,7 @@ def compare(
 
     The same command goes on where it was stopped; more seeds or methods are added to what is there.
 
-    Example: actune compare tickets.csv --methods entropy,actune --seeds 5
+    Example: actune compare tickets.csv --methods auto,entropy --seeds 5
     """
     from actune.bench.own import own_grid, short_name
     from actune.bench.run import prepare

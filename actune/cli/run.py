@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run(
     data: given_as.Data,
-    method: given_as.Method = "actune",
+    method: given_as.Method = "auto",
     model: given_as.Model = "minilm",
     learner: given_as.Learner = "auto",
     initial: given_as.Initial = None,
@@ -62,7 +62,7 @@ def run(
 
     With the same --out, a stopped run goes on, a finished one prints its result, and more --rounds extend it.
 
-    Example: actune run trec --method actune --learner probe --initial 50 --batch 50 --rounds 6 --out runs/trec
+    Example: actune run trec --method auto --learner probe --initial 50 --batch 50 --rounds 6 --out runs/trec
     """
     from actune.data.splits import labelled_only
     from actune.session.setup import task_of

@@ -27,7 +27,7 @@ def start(
     id: given_as.Id = None,
     dev: given_as.Dev = None,
     test: given_as.Test = None,
-    method: given_as.Method = "actune",
+    method: given_as.Method = "auto",
     model: given_as.Model = "minilm",
     learner: given_as.Learner = "auto",
     initial: given_as.Initial = None,

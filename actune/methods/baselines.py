@@ -8,8 +8,8 @@ from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
 from actune.methods.features import Propagation, gradient_factors, surprisal
 from actune.methods.memory import Memory
-from actune.methods.method import Method, Teacher, recipe
-from actune.methods.queries import Query, Random, Representatives, Spread, Top
+from actune.methods.method import Method, Teacher, asking, recipe
+from actune.methods.queries import Random, Representatives, Spread, Top
 from actune.methods.teaching import EasyDraw
 from actune.methods.trust import Anywhere, Below, Propagated, Surest
 from actune.methods.uncertainty import Adversarial, Bald, Cal, entropy, least_confidence, margin
@@ -177,11 +177,6 @@ def revival(settings: Settings) -> Method:
         Propagated(spread),
         Objective(settings.weight, NO_GATE, adversarial=1.0, perturbation=settings.perturbation),
     )
-
-
-def asking(query: Query) -> Method:
-    """A method that trusts nothing."""
-    return Method(query, self_training=None, objective=Objective())
 
 
 def _no_memory() -> Memory:

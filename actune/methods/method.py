@@ -36,6 +36,11 @@ class Method:
     teacher: Teacher | None = None
 
 
+def asking(query: Query) -> Method:
+    """A method that trusts nothing."""
+    return Method(query, self_training=None, objective=Objective())
+
+
 Builder = Callable[[Settings], Method]
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
-from actune.methods.baselines import asking
-from actune.methods.features import embeddings, frozen, gradient_factors, surprisal
+from actune.methods import auto, baselines  # noqa: F401  (they register theirs, the default first)
+from actune.methods.features import frozen, gradient_factors, surprisal
 from actune.methods.memory import Memory, Remembers
-from actune.methods.method import RECIPES, Method, Recipe, Teacher, find, recipe, variant
-from actune.methods.queries import Distinct, Representatives, Spread, Top
+from actune.methods.method import RECIPES, Method, Recipe, Teacher, asking, find, recipe, variant
+from actune.methods.queries import Representatives, Spread, Top
 from actune.methods.regions import Calmest, Hottest, Regions
-from actune.methods.teaching import Agreement, EvenDraw
+from actune.methods.teaching import Agreement
 from actune.methods.trust import SelfTraining, Surest
 from actune.methods.typical import Typical
 from actune.methods.uncertainty import Bald, Cal, Score, entropy, margin
@@ -27,50 +27,6 @@ ACTUNE = "Yu et al. 2022"
 def build(name: str, settings: Settings) -> Method:
     """The method of this name with these settings."""
     return find(name).method(settings)
-
-
-# what a run does unless told otherwise: docs/auto.md says how it was found
-
-
-@recipe(
-    "auto",
-    "beyond",
-    "ask where two classes are closest, about unlike texts; a teacher passes on equally many texts of each class",
-    "after Zhdanov 2019 and Mukherjee and Awadallah 2020",
-    uses=("teacher_rows", "weight"),
-)
-def auto(settings: Settings) -> Method:
-    return Method(
-        query=Distinct(margin, embeddings),
-        self_training=EvenDraw(settings.teacher_rows),
-        objective=Objective(settings.weight / 2, NO_GATE),
-        teacher=Teacher(stays_if_better=True),
-    )
-
-
-@variant("auto", "auto-query", "ablation", "auto that trusts nothing: its questions alone", uses=())
-def auto_query(settings: Settings) -> Method:
-    return asking(auto(settings).query)
-
-
-@variant("auto", "auto-no-groups", "ablation", "auto that asks where two classes are closest, alike or not")
-def auto_no_groups(settings: Settings) -> Method:
-    return replace(auto(settings), query=Top(margin))
-
-
-@variant("auto", "auto-no-balance", "ablation", "auto whose teacher passes on texts as often as it predicts a class")
-def auto_no_balance(settings: Settings) -> Method:
-    return replace(auto(settings), self_training=EvenDraw(settings.teacher_rows, balanced=False))
-
-
-@variant("auto", "auto-no-weights", "ablation", "auto whose teacher passes on sure and unsure texts alike")
-def auto_no_weights(settings: Settings) -> Method:
-    return replace(auto(settings), self_training=EvenDraw(settings.teacher_rows, weighed=False))
-
-
-@variant("auto", "auto-no-switch", "ablation", "auto whose student is taken even where its teacher is better on dev")
-def auto_no_switch(settings: Settings) -> Method:
-    return replace(auto(settings), teacher=Teacher())
 
 
 # AcTune: ask in unsure regions, trust in sure ones

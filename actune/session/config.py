@@ -21,7 +21,7 @@ class Request:
     """What the user asked for: two runs with equal requests are the same run."""
 
     data: str
-    method: str = "actune"
+    method: str = "auto"
     preset: str = "paper"
     model: str = "minilm"
     learner: str = "auto"

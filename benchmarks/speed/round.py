@@ -1,8 +1,9 @@
-"""One whole AcTune round on pools of up to a million texts: seconds by phase, and how they grow with the texts.
+"""One whole round on pools of up to a million texts, AcTune's or another's: seconds by phase, and how they grow.
 
     PYTHONPATH=. python benchmarks/speed/round.py --data-dir DIR
     PYTHONPATH=. python benchmarks/speed/round.py --data-dir DIR --learner finetune --device cuda --model mpnet \\
-        --rows 10000,100000,1000000 --set steps=200
+        --rows 10000,100000,1000000
+    PYTHONPATH=. python benchmarks/speed/round.py --data-dir DIR --rows 100000 --methods entropy,auto
 
 From a CSV file to the last model: 100 answers, a fit, a read of the pool, 100 questions and the rows to trust, answers,
 a fit on all of them; then the folder is opened once more. Texts are real; where more are wanted they come again, each
@@ -39,6 +40,7 @@ from actune.core.progress import Progress
 from actune.core.task import Task
 from actune.data.splits import labelled_only
 from actune.methods.regions import Regions
+from actune.methods.teaching import EvenDraw
 from actune.models.cache import Embedded
 from actune.models.encoders import choose_device
 from actune.models.finetuning import FineTuning
@@ -100,6 +102,7 @@ def watching() -> Watch:
         (ModelOutputs, "read", "read"),
         (Regions, "__call__", "regions"),
         (Machine, "select", "select"),
+        (EvenDraw, "__call__", "select"),  # within the fit
         (Session, "advance", "save"),  # what is left of it
     ):
         watch.calls(owner, method, name)
@@ -172,7 +175,7 @@ def fill_cache(folder: Path, given: argparse.Namespace) -> float:
     return seconds
 
 
-def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
+def measure(folder: Path, given: argparse.Namespace, method: str) -> dict[str, Any]:
     """The seconds of one round by phase, and the most memory that this process ever held."""
     watch = watching()
     start = time.perf_counter()
@@ -183,6 +186,7 @@ def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
             folder / "run",
             task,
             simulated=True,
+            method=method,
             model=given.model,
             learner=given.learner,
             device=given.device,
@@ -200,7 +204,7 @@ def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     if torch.cuda.is_initialized():
         memory["gpu_memory_gib"] = torch.cuda.max_memory_allocated() / 2**30
     seconds = {name: watch.seconds[name] for name in PHASES}
-    facts = {"texts": len(task.pool), "trusted": rounds[-1]["trusted"], "seconds": total, **memory}
+    facts = {"method": method, "texts": len(task.pool), "trusted": rounds[-1]["trusted"], "seconds": total, **memory}
     return rounded(facts) | {"phases": rounded(seconds), "accuracy": [one["accuracy"] for one in rounds]}
 
 
@@ -235,6 +239,7 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     for name in (*PHASES, "whole"):
         cells = [f"{facts['phases'].get(name, facts['seconds']):.2f}" for facts in found]
         lines.append([name, *cells, "–" if steep.get(name) is None else f"{steep[name]:.2f}"])
+    lines[0][0] = f"seconds, {found[0]['method']}"
     lines.append(["memory, GiB", *(f"{facts['memory_gib']:.2f}" for facts in found), ""])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -242,6 +247,7 @@ def table(found: Sequence[dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="1000,10000,100000,1000000")
+    parser.add_argument("--methods", default="actune")
     parser.add_argument("--data", default="ag_news")
     parser.add_argument("--data-dir")
     parser.add_argument("--model", default="minilm")
@@ -252,24 +258,26 @@ def main() -> None:
     parser.add_argument("--work", help="a folder for some gigabytes; embeddings are kept in it for the next time")
     parser.add_argument("--out", help="a file to add results to")
     given = parser.parse_args()
-    results, found = Results(given.out, choose_device(given.device)), []
+    results = Results(given.out, choose_device(given.device))
     if given.work:
         Path(given.work).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=given.work, prefix="round-") as scratch:
         os.environ["ACTUNE_CACHE"] = str(Path(given.work or scratch) / "cache")
-        for rows in map(int, given.rows.split(",")):
-            found.append(one_size(Path(scratch) / str(rows), given, rows))
-            results.add(**found[-1])
-    results.add(slopes=slopes(found))
-    print(table(found))
+        for method in given.methods.split(","):
+            found = []
+            for rows in map(int, given.rows.split(",")):
+                found.append(one_size(Path(scratch) / str(rows), given, rows, method))
+                results.add(**found[-1])
+            results.add(method=method, slopes=slopes(found))
+            print(table(found))
 
 
-def one_size(folder: Path, given: argparse.Namespace, rows: int) -> dict[str, Any]:
+def one_size(folder: Path, given: argparse.Namespace, rows: int, method: str) -> dict[str, Any]:
     """The facts of a round on so many texts; the time of the real embeddings, if they had to be made, stands apart."""
     folder.mkdir()
     write_files(folder, given, rows)
     apart = {"embedding_apart": round(alone(fill_cache, folder, given), 3)} if given.learner == "probe" else {}
-    facts: dict[str, Any] = alone(measure, folder, given) | apart
+    facts: dict[str, Any] = alone(measure, folder, given, method) | apart
     shutil.rmtree(folder)
     return facts
 

@@ -13,11 +13,17 @@ from actune.core.streams import Streams
 from actune.core.view import Outputs, View
 from actune.errors import Diverged, MissingSignal
 from actune.methods.features import embeddings, gradient_factors
-from actune.methods.queries import Query, Random, Representatives, Spread, Top
-from actune.methods.uncertainty import entropy
+from actune.methods.queries import Distinct, Query, Random, Representatives, Spread, Top
+from actune.methods.uncertainty import entropy, margin
 from tests.methods.synthetic import drawn_view, view_of
 
-QUERIES: list[Query] = [Random(), Top(entropy), Spread(gradient_factors), Representatives(embeddings)]
+QUERIES: list[Query] = [
+    Random(),
+    Top(entropy),
+    Spread(gradient_factors),
+    Representatives(embeddings),
+    Distinct(margin, embeddings),
+]
 every_query = pytest.mark.parametrize("query", QUERIES)
 
 
@@ -170,3 +176,26 @@ def test_the_last_layers_input_comes_with_the_only_read() -> None:
 def test_without_a_last_layer_the_error_names_what_to_use() -> None:
     with pytest.raises(MissingSignal, match="use margin or entropy"):
         Spread(gradient_factors)(View(drawn_view().readout, range(120)), 3)
+
+
+def unsure_copies() -> View:
+    """Six heaps of five equal points; the lower the row, the closer the two classes."""
+    lead = torch.linspace(0, 0.9, 30)
+    heaps = torch.arange(6).repeat_interleave(5)
+    return view_of(torch.stack([(1 + lead) / 2, (1 - lead) / 2], 1), torch.eye(6)[heaps] * 10)
+
+
+def test_distinct_asks_about_the_least_sure_row_of_each_group() -> None:
+    view = unsure_copies()
+    assert Top(margin)(view, 4).tolist() == [0, 1, 2, 3]  # copies of each other
+    assert Distinct(margin, embeddings, factor=5)(view, 4).tolist() == [0, 5, 10, 15]
+
+
+def test_distinct_looks_at_the_least_sure_rows_alone() -> None:
+    assert Distinct(margin, embeddings, factor=3)(unsure_copies(), 2).tolist() == [0, 5]
+    assert Distinct(margin, embeddings, factor=1)(unsure_copies(), 7).tolist() == list(range(7))
+
+
+def test_distinct_fills_a_batch_that_has_more_rows_than_there_are_groups() -> None:
+    found = Distinct(margin, embeddings, factor=5)(unsure_copies(), 8).tolist()
+    assert found == [0, 1, 2, 5, 10, 15, 20, 25]  # one of each heap, then the least sure of the others

@@ -8,22 +8,26 @@ from dataclasses import replace
 
 import pytest
 
-from actune.core.objective import Objective
+from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
 from actune.errors import SettingError
-from actune.methods.queries import Random, Top
+from actune.methods.features import embeddings
+from actune.methods.method import Method, Teacher
+from actune.methods.queries import Distinct, Random, Top
 from actune.methods.recipes import RECIPES, build
 from actune.methods.regions import Calmest, Hottest, Regions
+from actune.methods.teaching import EvenDraw
 from actune.methods.trust import Surest
-from actune.methods.uncertainty import Cal, entropy
+from actune.methods.uncertainty import Cal, entropy, margin
 
 SETTINGS = Settings(regions=7, regions_used=3, beta=0.4, growth=11, neighbors=4, weight=0.5, threshold=0.7)
 
 
 def test_the_names() -> None:
-    wanted = """random entropy least-confidence margin bald badge alps cal st ust cosine asst ceal bass revival actune
-    actune-cal actune-badge actune-alps actune-bald actune-margin actune-query actune-cal-query actune-no-regions
-    actune-no-memory actune-no-weights hast typiclust"""
+    wanted = """auto auto-query auto-no-groups auto-no-balance auto-no-weights auto-no-switch random entropy
+    least-confidence margin bald badge alps cal st ust cosine asst ceal bass revival actune actune-cal actune-badge
+    actune-alps actune-bald actune-margin actune-query actune-cal-query actune-no-regions actune-no-memory
+    actune-no-weights hast typiclust"""
     assert list(RECIPES) == wanted.split()
     assert "reconstructed" in RECIPES["revival"].summary and "reconstructed" in RECIPES["revival"].reference
     assert all(recipe.summary and "\n" not in recipe.summary for recipe in RECIPES.values())
@@ -73,6 +77,16 @@ def test_an_ablation_differs_in_one_thing() -> None:
     assert build("actune-no-weights", SETTINGS) == replace(
         actune, query=Hottest(plain, 3), self_training=replace(parts("actune"), rule=Calmest(plain, 3))
     )
+
+
+def test_an_ablation_of_auto_differs_in_one_thing() -> None:
+    auto, draw = build("auto", SETTINGS), EvenDraw(SETTINGS.teacher_rows)
+    assert auto == Method(Distinct(margin, embeddings), draw, Objective(0.25, NO_GATE), Teacher(stays_if_better=True))
+    assert build("auto-query", SETTINGS) == Method(auto.query, None, Objective())
+    assert build("auto-no-groups", SETTINGS) == replace(auto, query=Top(margin))
+    assert build("auto-no-balance", SETTINGS) == replace(auto, self_training=replace(draw, balanced=False))
+    assert build("auto-no-weights", SETTINGS) == replace(auto, self_training=replace(draw, weighed=False))
+    assert build("auto-no-switch", SETTINGS) == replace(auto, teacher=Teacher())
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:

@@ -20,6 +20,7 @@ from actune.methods import teaching
 from actune.methods.teaching import (
     Agreement,
     EasyDraw,
+    EvenDraw,
     balanced_draw,
     easiness,
     equal_quotas,
@@ -245,3 +246,41 @@ def test_no_more_rows_are_looked_at_than_a_round_can_afford(monkeypatch: pytest.
         assert len(found) and set(found.rows.tolist()) <= set(seen.tolist())
     few = view.without(view.candidates[30:])
     assert torch.equal(looked_at(few, "easy rows"), few.candidates)
+
+
+# the even draw of auto
+
+
+def lopsided(rows: int = 200) -> View:
+    """Nine rows of ten are predicted as class 0, with every lead of that class from none to nearly all."""
+    lead = torch.linspace(0.01, 0.99, rows)
+    high, low = (1 + lead) / 2, (1 - lead) / 2
+    first = torch.arange(rows) % 10 > 0
+    return view_of(torch.stack([high.where(first, low), low.where(first, high)], 1), labelled=[3])
+
+
+def test_an_even_draw_has_equally_many_rows_of_each_class() -> None:
+    found, _ = EvenDraw(keep=30)(lopsided(), None, FIRST)
+    assert Counter(found.targets.tolist()) == {0: 15, 1: 15}
+    assert 3 not in found.rows and sorted(found.rows.tolist()) == found.rows.tolist()
+    as_predicted, _ = EvenDraw(keep=30, balanced=False)(lopsided(), None, FIRST)
+    assert Counter(as_predicted.targets.tolist())[0] > 20
+    everything, _ = EvenDraw(keep=1000)(lopsided(), None, FIRST)
+    assert len(everything) == 199
+
+
+def test_a_row_of_an_even_draw_weighs_what_its_class_leads_by() -> None:
+    found, _ = EvenDraw(keep=30)(lopsided(), None, FIRST)
+    np.testing.assert_allclose(found.weights, np.linspace(0.01, 0.99, 200)[found.rows], atol=1e-6)
+    alike, _ = EvenDraw(keep=30, weighed=False)(lopsided(), None, FIRST)
+    assert set(alike.weights.tolist()) == {1.0} and alike.rows.tolist() == found.rows.tolist()
+
+
+def test_an_even_draw_prefers_no_row_of_a_class() -> None:
+    counts = np.zeros(200)
+    for seed in range(300):
+        view = lopsided()
+        view.streams = Streams(seed)
+        counts[EvenDraw(keep=40)(view, None, FIRST)[0].rows] += 1
+    common = counts[(np.arange(200) % 10 > 0) & (np.arange(200) != 3)]
+    assert abs(common[:90].mean() - common[-90:].mean()) < 5  # sure rows and unsure ones alike, of about 34

@@ -1,0 +1,54 @@
+"""The recipe `auto`, which a run takes unless told otherwise, and its ablations: docs/auto.md says how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from actune.core.objective import NO_GATE, Objective
+from actune.core.settings import Settings
+from actune.methods.features import embeddings
+from actune.methods.method import Method, Teacher, asking, recipe, variant
+from actune.methods.queries import Distinct, Top
+from actune.methods.teaching import EvenDraw
+from actune.methods.uncertainty import margin
+
+
+@recipe(
+    "auto",
+    "beyond",
+    "ask where two classes are closest, about unlike texts; a teacher passes on equally many texts of each class",
+    "after Zhdanov 2019 and Mukherjee and Awadallah 2020",
+    uses=("teacher_rows", "weight"),
+)
+def auto(settings: Settings) -> Method:
+    return Method(
+        query=Distinct(margin, embeddings),
+        self_training=EvenDraw(settings.teacher_rows),
+        objective=Objective(settings.weight / 2, NO_GATE),
+        teacher=Teacher(stays_if_better=True),
+    )
+
+
+@variant("auto", "auto-query", "ablation", "auto that trusts nothing: its questions alone", uses=())
+def auto_query(settings: Settings) -> Method:
+    return asking(auto(settings).query)
+
+
+@variant("auto", "auto-no-groups", "ablation", "auto that asks where two classes are closest, alike or not")
+def auto_no_groups(settings: Settings) -> Method:
+    return replace(auto(settings), query=Top(margin))
+
+
+@variant("auto", "auto-no-balance", "ablation", "auto whose teacher passes on texts as often as it predicts a class")
+def auto_no_balance(settings: Settings) -> Method:
+    return replace(auto(settings), self_training=EvenDraw(settings.teacher_rows, balanced=False))
+
+
+@variant("auto", "auto-no-weights", "ablation", "auto whose teacher passes on sure and unsure texts alike")
+def auto_no_weights(settings: Settings) -> Method:
+    return replace(auto(settings), self_training=EvenDraw(settings.teacher_rows, weighed=False))
+
+
+@variant("auto", "auto-no-switch", "ablation", "auto whose student is taken even where its teacher is better on dev")
+def auto_no_switch(settings: Settings) -> Method:
+    return replace(auto(settings), teacher=Teacher())

@@ -82,7 +82,7 @@ class Finding:
     @property
     def shown(self) -> str:
         """The verdict, with a reservation where tasks or methods are missing that might still overturn it."""
-        return f"{self.verdict} so far" if self.verdict == HOLDS and self.measured.missing else self.verdict
+        return f"{self.verdict} so far" if self.verdict != OPEN and self.measured.missing else self.verdict
 
     @property
     def p_shown(self) -> str:

@@ -17,15 +17,15 @@ from actune.methods.uncertainty import margin
     "auto",
     "beyond",
     "ask where two classes are closest, about unlike texts; a teacher passes on equally many texts of each class",
-    "after Zhdanov 2019 and Mukherjee and Awadallah 2020",
-    uses=("teacher_rows", "weight"),
+    "after Zhdanov 2019, Mukherjee and Awadallah 2020, Schroeder and Heyer 2024",
+    uses=("teacher_rows", "agreeing", "weight"),
 )
 def auto(settings: Settings) -> Method:
     return Method(
         query=Distinct(margin, embeddings),
-        self_training=EvenDraw(settings.teacher_rows),
+        self_training=_draw(settings),
         objective=Objective(settings.weight / 2, NO_GATE),
-        teacher=Teacher(stays_if_better=True),
+        teacher=Teacher(may_stay=True),
     )
 
 
@@ -41,14 +41,29 @@ def auto_no_groups(settings: Settings) -> Method:
 
 @variant("auto", "auto-no-balance", "ablation", "auto whose teacher passes on texts as often as it predicts a class")
 def auto_no_balance(settings: Settings) -> Method:
-    return replace(auto(settings), self_training=EvenDraw(settings.teacher_rows, balanced=False))
+    return replace(auto(settings), self_training=replace(_draw(settings), balanced=False))
+
+
+@variant(
+    "auto",
+    "auto-no-neighbors",
+    "ablation",
+    "auto whose teacher passes on texts whatever their nearest texts are",
+    uses=("teacher_rows", "weight"),
+)
+def auto_no_neighbors(settings: Settings) -> Method:
+    return replace(auto(settings), self_training=replace(_draw(settings), neighbors=1))
 
 
 @variant("auto", "auto-no-weights", "ablation", "auto whose teacher passes on sure and unsure texts alike")
 def auto_no_weights(settings: Settings) -> Method:
-    return replace(auto(settings), self_training=EvenDraw(settings.teacher_rows, weighed=False))
+    return replace(auto(settings), self_training=replace(_draw(settings), weighed=False))
 
 
-@variant("auto", "auto-no-switch", "ablation", "auto whose student is taken even where its teacher is better on dev")
+@variant("auto", "auto-no-switch", "ablation", "auto whose student is taken even where dev is against it")
 def auto_no_switch(settings: Settings) -> Method:
     return replace(auto(settings), teacher=Teacher())
+
+
+def _draw(settings: Settings) -> EvenDraw:
+    return EvenDraw(settings.teacher_rows, settings.agreeing)

@@ -23,7 +23,7 @@ class Teacher:
     """Teaches within the round: it is fitted on the labels alone, and chooses and labels what its student learns."""
 
     hands_over: bool = False  # the student begins where the teacher stands, instead of afresh
-    stays_if_better: bool = False  # on dev: then this round's model has learnt from labels alone
+    may_stay: bool = False  # where it is clearly better on dev; the round's model then learnt from labels alone
 
 
 @dataclass(frozen=True)

@@ -91,43 +91,53 @@ class Agreement:
     beta: float = 0.1
 
     def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
-        import torch
-
-        from actune.core.neighbors import nearest_others
-
         rows = looked_at(view, "agreeing rows")
-        points = torch.nn.functional.normalize(finite(view.embedding, rows, "embedding"))
         predicted = view.log_proba.argmax(1)
-        here = predicted[rows.to(predicted.device)]
-        voters = nearest_others(points, self.neighbors - 1)
-        votes, share = vote(here[voters], view.log_proba.shape[1])
         sure = view.log_proba.amax(1)[rows.to(predicted.device)].exp() > self.confidence
-        kept = rows[((votes == here) & sure & (share > 0.5)).cpu()]
+        kept = rows[(agreed(view, rows, self.neighbors) & sure).cpu()]
         counts = predicted[kept.to(predicted.device)].bincount(minlength=view.log_proba.shape[1])
         return trusted(kept, predicted, self.beta * rarity(counts)[predicted]), state
 
 
 @dataclass(frozen=True)
 class EvenDraw:
-    """Any rows as they are predicted, equally many of each class; a row weighs what its class leads the next by.
+    """Equally many rows of each class, of those whose nearest rows are predicted alike; sure rows weigh more.
 
-    UST without dropout passes: its classes are balanced, its draw by easiness is nearly uniform anyway.
+    Classes are balanced as in UST, without its dropout passes, and rows filtered as in HAST; a row weighs what its
+    class leads the next by.
     """
 
     keep: int = 4096
+    neighbors: int = 15  # with the row itself, which does not vote; 1 asks nobody
     balanced: bool = True  # or in the proportion in which classes are predicted
     weighed: bool = True  # or all alike
+    most: int = 8192  # rows that are looked at: distances within them are half of what choosing costs
 
     def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
         import numpy as np
         import torch
 
-        rows, predicted = looked_at(view, "even rows"), view.log_proba.argmax(1)
+        rows, predicted = looked_at(view, "even rows", self.most), view.log_proba.argmax(1)
+        if self.neighbors > 1:
+            rows = rows[agreed(view, rows, self.neighbors).cpu()]
         classes = predicted[rows.to(predicted.device)].cpu().numpy()
         groups = classes if self.balanced else np.zeros_like(classes)
         places = balanced_draw(np.ones(len(rows)), groups, self.keep, view.rng("even draw"))
         chosen = rows[torch.from_numpy(places)].sort().values
         return trusted(chosen, predicted, 1 - margin(view) if self.weighed else None), state
+
+
+def agreed(view: View, rows: torch.Tensor, neighbors: int) -> torch.Tensor:  # (rows,), bool
+    """Whether most of the nearest of these rows are predicted as each row itself is; `neighbors` counts the row too."""
+    import torch
+
+    from actune.core.neighbors import nearest_others
+
+    points = torch.nn.functional.normalize(finite(view.embedding, rows, "embedding"))
+    predicted = view.log_proba.argmax(1)
+    here = predicted[rows.to(predicted.device)]
+    votes, share = vote(here[nearest_others(points, neighbors - 1)], view.log_proba.shape[1])
+    return (votes == here) & (share > 0.5)
 
 
 def vote(classes: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -147,12 +157,12 @@ def rarity(counts: torch.Tensor) -> torch.Tensor:
     return (10 * ((mean - counts) / counts.clamp(min=1)).sigmoid()).where(counts > 0, 0)
 
 
-def looked_at(view: View, purpose: str) -> torch.Tensor:
+def looked_at(view: View, purpose: str, most: int | None = None) -> torch.Tensor:
     """All candidates, or a draw of as many as a round can afford, as sorted rows."""
     import torch
 
-    count = len(view.candidates)
-    if count <= MOST:
+    count, most = len(view.candidates), most or MOST
+    if count <= most:
         return view.candidates
-    places = torch.from_numpy(view.rng(purpose).choice(count, MOST, replace=False))
+    places = torch.from_numpy(view.rng(purpose).choice(count, most, replace=False))
     return view.candidates[places.sort().values]

@@ -167,15 +167,17 @@ class Machine:
             return Fitted(taught, training, trusted)  # the same fit again
         both = replace(training, trusted=trusted)
         student = self._fit(both, self.method.objective, streams, taught if teacher.hands_over else None)
-        if teacher.stays_if_better and self._better(taught, student):
+        if teacher.may_stay and self._clearly_better(taught, student):
             return Fitted(taught, training, trusted)
         return Fitted(student, both, trusted)
 
-    def _better(self, one: Classifier, other: Classifier) -> bool:
-        """Whether dev says so; without a dev set nothing does."""
+    def _clearly_better(self, one: Classifier, other: Classifier) -> bool:
+        """Whether dev says so, by two standard errors of what the two disagree on; without a dev set nothing does."""
         if self.dev is None:
             return False
-        return bool(held_out(one, self.dev).right.mean() > held_out(other, self.dev).right.mean())
+        ours, theirs = (held_out(each, self.dev).right for each in (one, other))
+        ahead, behind = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+        return bool(ahead - behind > 2 * np.sqrt(ahead + behind))
 
     def _described(self, trusted: PseudoLabels, view: View, classifier: Classifier) -> PseudoLabels:
         return described(trusted, view, None if self.dev is None else held_out(classifier, self.dev))

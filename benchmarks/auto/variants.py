@@ -8,7 +8,7 @@ from actune.core.objective import NO_GATE, Objective
 from actune.methods.baselines import asking
 from actune.methods.features import gradient_factors
 from actune.methods.method import RECIPES, Method, Recipe, Teacher
-from actune.methods.queries import Query, Spread, Top
+from actune.methods.queries import Query, Random, Spread, Top
 from actune.methods.teaching import Agreement, EasyDraw
 from actune.methods.trust import SelfTraining
 from actune.methods.uncertainty import margin
@@ -16,6 +16,7 @@ from benchmarks.auto.words import Distinct, Drawn
 
 PLAINLY = Objective(1.0, NO_GATE)
 QUERIES: dict[str, Query] = {
+    "any": Random(),
     "margin": Top(margin),
     "distinct": Distinct(),
     "distinct3": Distinct(factor=3),
@@ -39,7 +40,7 @@ TEACHERS: dict[str, SelfTraining] = {
 }
 HOW: dict[str, tuple[Objective, Teacher]] = {
     "": (PLAINLY, Teacher()),
-    "+stays": (PLAINLY, Teacher(stays_if_better=True)),
+    "+stays": (PLAINLY, Teacher(may_stay=True)),
     "+hands": (PLAINLY, Teacher(hands_over=True)),
     "+gate": (replace(PLAINLY, threshold=0.6), Teacher()),
     "+gce": (replace(PLAINLY, power=0.7), Teacher()),

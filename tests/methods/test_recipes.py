@@ -24,9 +24,9 @@ SETTINGS = Settings(regions=7, regions_used=3, beta=0.4, growth=11, neighbors=4,
 
 
 def test_the_names() -> None:
-    wanted = """auto auto-query auto-no-groups auto-no-balance auto-no-weights auto-no-switch random entropy
-    least-confidence margin bald badge alps cal st ust cosine asst ceal bass revival actune actune-cal actune-badge
-    actune-alps actune-bald actune-margin actune-query actune-cal-query actune-no-regions actune-no-memory
+    wanted = """auto auto-query auto-no-groups auto-no-balance auto-no-neighbors auto-no-weights auto-no-switch
+    random entropy least-confidence margin bald badge alps cal st ust cosine asst ceal bass revival actune actune-cal
+    actune-badge actune-alps actune-bald actune-margin actune-query actune-cal-query actune-no-regions actune-no-memory
     actune-no-weights hast typiclust"""
     assert list(RECIPES) == wanted.split()
     assert "reconstructed" in RECIPES["revival"].summary and "reconstructed" in RECIPES["revival"].reference
@@ -80,11 +80,12 @@ def test_an_ablation_differs_in_one_thing() -> None:
 
 
 def test_an_ablation_of_auto_differs_in_one_thing() -> None:
-    auto, draw = build("auto", SETTINGS), EvenDraw(SETTINGS.teacher_rows)
-    assert auto == Method(Distinct(margin, embeddings), draw, Objective(0.25, NO_GATE), Teacher(stays_if_better=True))
+    auto, draw = build("auto", SETTINGS), EvenDraw(SETTINGS.teacher_rows, SETTINGS.agreeing)
+    assert auto == Method(Distinct(margin, embeddings), draw, Objective(0.25, NO_GATE), Teacher(may_stay=True))
     assert build("auto-query", SETTINGS) == Method(auto.query, None, Objective())
     assert build("auto-no-groups", SETTINGS) == replace(auto, query=Top(margin))
     assert build("auto-no-balance", SETTINGS) == replace(auto, self_training=replace(draw, balanced=False))
+    assert build("auto-no-neighbors", SETTINGS) == replace(auto, self_training=replace(draw, neighbors=1))
     assert build("auto-no-weights", SETTINGS) == replace(auto, self_training=replace(draw, weighed=False))
     assert build("auto-no-switch", SETTINGS) == replace(auto, teacher=Teacher())
 

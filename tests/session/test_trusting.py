@@ -30,7 +30,7 @@ class OneClass:
 
 def misled(folder, questions, stays):
     session = actune.create(folder, questions, method="hast", changes=FAST, **PLAN)
-    session.machine.method = Method(Random(), OneClass(), Objective(1.0, NO_GATE), Teacher(stays_if_better=stays))
+    session.machine.method = Method(Random(), OneClass(), Objective(1.0, NO_GATE), Teacher(may_stay=stays))
     run(session, Oracle(questions.pool))
     return session.rounds()
 
@@ -46,7 +46,7 @@ def test_a_teacher_stays_where_its_student_is_worse_on_dev(tmp_path, questions):
 def test_a_student_that_is_no_worse_takes_over(tmp_path, questions):
     session = actune.create(tmp_path / "run", questions, method="hast", changes=FAST, **PLAN)
     plain = session.machine.method
-    session.machine.method = replace(plain, self_training=Right(questions), teacher=Teacher(stays_if_better=True))
+    session.machine.method = replace(plain, self_training=Right(questions), teacher=Teacher(may_stay=True))
     run(session, Oracle(questions.pool))
     assert all(facts["trusted"] == facts["offered"] > 0 for facts in session.rounds())
 

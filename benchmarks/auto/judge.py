@@ -1,0 +1,152 @@
+"""What the grid `breadth` says about `auto`: the tables of docs/auto.md.
+
+    PYTHONPATH=. python benchmarks/auto/judge.py collect runs/breadth benchmarks/results/breadth
+    PYTHONPATH=. python benchmarks/auto/judge.py show benchmarks/results/breadth
+
+`collect` takes the table of a finished grid, and from its cells what `auto` estimated about its pseudo-labels. The unit
+of every test is a task and a seed: the area under its curve, which is its average accuracy. p is two-sided, and
+corrected by Holm within each table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shutil
+from pathlib import Path
+
+import pandas as pd
+
+from actune.bench.statistics import Estimate, area_under, holm, paired_test
+from actune.bench.store import Results
+from actune.session.store import Store
+
+TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")
+MUST_BEAT = ("random", "entropy", "cal", "badge", "actune")
+NEVER_BELOW = ("random", "badge", "margin", "auto-query")
+ABLATIONS = (
+    "auto-query",
+    "auto-no-groups",
+    "auto-no-balance",
+    "auto-no-neighbors",
+    "auto-no-weights",
+    "auto-no-switch",
+)
+ESTIMATES = "estimates.csv"
+FACTS = ("round", "labels", "offered", "offered_accuracy", "offered_estimate", "trusted")
+Areas = dict[tuple[str, str, int], float]  # method, task, seed
+
+
+def collect(source: Path, target: Path) -> None:
+    """The published part of a folder of results: its table, and the estimates."""
+    results = Results(source)
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("results.csv", "results.parquet", "grid.toml"):
+        shutil.copy(source / name, target / name)
+    with (target / ESTIMATES).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("task", "seed", *FACTS))
+        for key in results.finished():
+            point = results.cells[key]
+            if point.method == "auto":
+                store = Store.open(results.place(key))
+                for facts in store.database.rounds():
+                    values = [facts[name] for name in FACTS]
+                    writer.writerow(
+                        (point.task, point.seed, *(round(v, 4) if isinstance(v, float) else v for v in values))
+                    )
+                store.close()
+
+
+def areas_of(table: pd.DataFrame) -> Areas:
+    """The average accuracy over labels of every run."""
+    found: Areas = {}
+    for (method, task, seed), run in table.sort_values("labels").groupby(["method", "task", "seed"]):
+        found[method, task, int(seed)] = area_under(run.labels.tolist(), run.accuracy.tolist())
+    return found
+
+
+def gap(areas: Areas, one: str, other: str, tasks: tuple[str, ...]) -> Estimate | None:
+    """Points that one method is ahead of another on the runs that both have."""
+    pairs = [
+        (100 * value, 100 * areas[other, task, seed])
+        for (method, task, seed), value in sorted(areas.items())
+        if method == one and task in tasks and (other, task, seed) in areas
+    ]
+    return paired_test([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None
+
+
+def told(found: Estimate, p: float | None) -> list[str]:
+    low, high = found.bounds or (float("nan"), float("nan"))
+    return [f"{found.mean:+.2f}", f"{low:+.2f} to {high:+.2f}", "–" if p is None else f"{p:.2g}", str(found.runs)]
+
+
+def markdown(lines: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]])
+
+
+def means(areas: Areas) -> str:
+    """Average accuracy of every method by task, the best mean first."""
+    methods = sorted({method for method, _, _ in areas})
+    rows = []
+    for method in methods:
+        values = [[100 * v for (m, t, _), v in areas.items() if m == method and t == task] for task in TASKS]
+        by_task = [sum(each) / len(each) if each else float("nan") for each in values]
+        rows.append((sum(by_task) / len(by_task), method, by_task, sum(map(len, values))))
+    lines = [["method", *TASKS, "mean", "runs"]]
+    for mean, method, by_task, runs in sorted(rows, key=lambda row: -row[0]):
+        lines.append([f"`{method}`", *(f"{value:.2f}" for value in by_task), f"{mean:.2f}", str(runs)])
+    return markdown(lines)
+
+
+def overall(areas: Areas, others: tuple[str, ...], one: str = "auto") -> str:
+    """One method less each of the others, over all tasks and seeds."""
+    gaps = [(other, found) for other in others if (found := gap(areas, one, other, TASKS))]
+    corrected = holm([found.p for _, found in gaps])
+    lines = [[f"`{one}` less", "points", "95 % interval", "p", "pairs"]]
+    lines += [[f"`{other}`", *told(found, p)] for (other, found), p in zip(gaps, corrected, strict=True)]
+    return markdown(lines)
+
+
+def by_task(areas: Areas, others: tuple[str, ...]) -> str:
+    """`auto` less each of the others on every task; one family of tests."""
+    gaps = [(task, other, found) for task in TASKS for other in others if (found := gap(areas, "auto", other, (task,)))]
+    corrected = holm([found.p for _, _, found in gaps])
+    lines = [["task", "`auto` less", "points", "95 % interval", "p", "seeds"]]
+    lines += [[task, f"`{o}`", *told(found, p)] for (task, o, found), p in zip(gaps, corrected, strict=True)]
+    return markdown(lines)
+
+
+def estimates(file: Path) -> str:
+    """Estimated against true shares of right pseudo-labels, by task."""
+    table = pd.read_csv(file)
+    table = table[table.offered > 0]
+    lines = [["task", "right", "estimated", "mean error", "mean absolute error", "rounds", "self-training on"]]
+    for task, here in [*((task, table[table.task == task]) for task in TASKS), ("all", table)]:
+        if not len(here):
+            continue
+        error = 100 * (here.offered_estimate - here.offered_accuracy)
+        shares = [f"{100 * here.offered_accuracy.mean():.1f} %", f"{100 * here.offered_estimate.mean():.1f} %"]
+        on = f"{100 * (here.trusted > 0).mean():.0f} %"
+        lines.append([task, *shares, f"{error.mean():+.1f}", f"{error.abs().mean():.1f}", str(len(here)), on])
+    return markdown(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=["collect", "show"])
+    parser.add_argument("source", type=Path)
+    parser.add_argument("target", type=Path, nargs="?")
+    given = parser.parse_args()
+    if given.verb == "collect":
+        collect(given.source, given.target)
+        return
+    table = pd.read_csv(given.source / "results.csv")
+    areas = areas_of(table)
+    baselines = tuple(sorted({m for m, _, _ in areas} - {"auto", *ABLATIONS}))
+    print(means(areas), overall(areas, baselines), by_task(areas, NEVER_BELOW), sep="\n\n", end="\n\n")
+    print(overall(areas, ABLATIONS), estimates(given.source / ESTIMATES), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()

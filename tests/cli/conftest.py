@@ -127,6 +127,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, files: Path) -> tuple[lis
 def _advanced(tmp_path_factory: pytest.TempPathFactory, files: Path, truth: dict[str, str]) -> Path:
     folder = tmp_path_factory.mktemp("projects") / "project"
     words = ["--labels", CLASSES, "--test", files / "test.csv", *FAST, "--initial", 20, "--batch", 10]
+    words += ["--method", "actune"]
     done("start", files / "bare.csv", *words, "--out", folder)
     answer(folder, truth)
     done("advance", folder)

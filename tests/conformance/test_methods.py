@@ -19,7 +19,15 @@ from actune.methods.trust import Pace
 from tests.methods.synthetic import Drawn, drawn_view, view_of
 
 SETTINGS = Settings(
-    regions=6, regions_used=2, growth=4, neighbors=3, samples=4, teacher_samples=5, teacher_rows=20, limit=0.9
+    regions=6,
+    regions_used=2,
+    growth=4,
+    neighbors=3,
+    samples=4,
+    teacher_samples=5,
+    teacher_rows=20,
+    agreeing=2,
+    limit=0.9,
 )
 TRUSTING = [name for name in RECIPES if build(name, SETTINGS).self_training]
 every_method = pytest.mark.parametrize("name", RECIPES)

@@ -26,7 +26,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             base / method, task, method=method, learner="probe", **plan, simulated=True, source="trec"
         )
         actune.run(session, actune.Oracle(task.pool))
-    actune.create(base / "begun", task, learner="probe", simulated=True, source="trec")
+    actune.create(base / "begun", task, method="actune", learner="probe", simulated=True, source="trec")
     project(base / "project")
     return {folder.name: folder for folder in base.iterdir()}
 

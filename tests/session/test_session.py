@@ -30,7 +30,8 @@ def truth(task, ids):
 def project(tmp_path, questions):
     """A person's project on questions without labels, its first batch answered."""
     bare = pool_of(questions.pool.texts, ids=questions.pool.ids, classes=questions.pool.classes)
-    session = actune.create(tmp_path / "project", bare, learner="probe", batch=10, initial=20, changes=FAST)
+    plan = {"learner": "probe", "batch": 10, "initial": 20, "changes": FAST}
+    session = actune.create(tmp_path / "project", bare, method="actune", **plan)
     session.tell(truth(questions, [question.id for question in session.ask()]))
     return session
 

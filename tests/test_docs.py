@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -119,3 +120,18 @@ def test_commands_and_options_exist(page):
     known = {option for command in commands.values() for part in command.params for option in part.opts}
     named = {option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
     assert named <= known | {"--help", "--version"}
+
+
+def test_the_tables_of_the_default_method_are_what_its_scripts_print():
+    judged = ["benchmarks/auto/judge.py", "show", "benchmarks/results/breadth"]
+    searched = ["benchmarks/auto/search.py", "show"]
+    earlier = [*searched, "--out", "benchmarks/results/auto_search_dev.csv"]
+    place = {**os.environ, "PYTHONPATH": str(ROOT)}
+    printed = [
+        subprocess.run([sys.executable, *words], cwd=ROOT, env=place, capture_output=True, text=True, check=True).stdout
+        for words in (judged, searched, earlier)
+    ]
+    tables = re.findall(r"(?:^\|.*\n)+", (ROOT / "docs/auto.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(tables) == 5
+    for table in tables:
+        assert any(table in said for said in printed), table

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -37,18 +36,19 @@ FACTS = ("round", "labels", "offered", "offered_accuracy", "offered_estimate", "
 Areas = dict[tuple[str, str, int], float]  # method, task, seed
 
 
-def collect(source: Path, target: Path) -> None:
-    """The published part of a folder of results: its table, and the estimates."""
+def collect(source: Path, target: Path, seeds: list[int]) -> None:
+    """The published part of a folder of results: its table of these seeds, and the estimates."""
     results = Results(source)
     target.mkdir(parents=True, exist_ok=True)
-    for name in ("results.csv", "results.parquet", "grid.toml"):
-        shutil.copy(source / name, target / name)
+    table = results.table()
+    table = table[table.seed.isin(seeds)]
+    table.to_csv(target / "results.csv", index=False, lineterminator="\n")
     with (target / ESTIMATES).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("task", "seed", *FACTS))
         for key in results.finished():
             point = results.cells[key]
-            if point.method == "auto":
+            if point.method == "auto" and point.seed in seeds:
                 store = Store.open(results.place(key))
                 for facts in store.database.rounds():
                     values = [facts[name] for name in FACTS]
@@ -77,8 +77,8 @@ def gap(areas: Areas, one: str, other: str, tasks: tuple[str, ...]) -> Estimate 
 
 
 def told(found: Estimate, p: float | None) -> list[str]:
-    low, high = found.bounds or (float("nan"), float("nan"))
-    return [f"{found.mean:+.2f}", f"{low:+.2f} to {high:+.2f}", "–" if p is None else f"{p:.2g}", str(found.runs)]
+    interval = "–" if found.bounds is None else "{:+.2f} to {:+.2f}".format(*found.bounds)
+    return [f"{found.mean:+.2f}", interval, "–" if p is None else f"{p:.2g}", str(found.runs)]
 
 
 def markdown(lines: list[list[str]]) -> str:
@@ -137,9 +137,10 @@ def main() -> None:
     parser.add_argument("verb", choices=["collect", "show"])
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path, nargs="?")
+    parser.add_argument("--seeds", default="0,1,2,3,4", help="that are finished")
     given = parser.parse_args()
     if given.verb == "collect":
-        collect(given.source, given.target)
+        collect(given.source, given.target, [int(seed) for seed in given.seeds.split(",")])
         return
     table = pd.read_csv(given.source / "results.csv")
     areas = areas_of(table)

@@ -108,7 +108,9 @@ def show(file: Path, against: str) -> str:
     areas: dict[Place, list[float]] = defaultdict(list)
     for line in stored(file):
         if int(line["labels"]) > INITIAL:
-            areas[line["variant"], line["task"], int(line["seed"])].append(float(line["accuracy"]))
+            areas[line["variant"], line["task"], int(line["seed"])].append(
+                float(line.get("accuracy") or line["dev_accuracy"])
+            )
     means = {place: sum(values) / len(values) for place, values in areas.items()}
     lines = [["variant", *TASKS, "mean", "runs"], ["---"] * (len(TASKS) + 3)]
     rows = []

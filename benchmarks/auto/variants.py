@@ -34,6 +34,7 @@ TEACHERS: dict[str, SelfTraining] = {
     "lead-few": Drawn(keep=1024),
     "certain": Drawn(weigh="certainty"),
     "lead-agree": Drawn(agreeing=15),
+    "lead-agree-as-is": Drawn(agreeing=15, even=0),
     "lead-sure": Drawn(least=0.5),
     "soft": Drawn(soft=True),
     "surest": Drawn(surest=True, keep=2048),

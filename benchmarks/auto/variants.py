@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from actune.core.objective import NO_GATE, Objective
-from actune.methods.baselines import asking
-from actune.methods.features import gradient_factors
-from actune.methods.method import RECIPES, Method, Recipe, Teacher
-from actune.methods.queries import Query, Random, Spread, Top
+from actune.methods.features import embeddings, gradient_factors
+from actune.methods.method import RECIPES, Method, Recipe, Teacher, asking
+from actune.methods.queries import Distinct, Query, Random, Spread, Top
 from actune.methods.teaching import Agreement, EasyDraw
 from actune.methods.trust import SelfTraining
 from actune.methods.uncertainty import margin
-from benchmarks.auto.words import Distinct, Drawn
+from benchmarks.auto.words import Drawn
 
 PLAINLY = Objective(1.0, NO_GATE)
 QUERIES: dict[str, Query] = {
     "any": Random(),
     "margin": Top(margin),
-    "distinct": Distinct(),
-    "distinct3": Distinct(factor=3),
-    "distinctw": Distinct(weighted=True),
+    "distinct": Distinct(margin, embeddings),
+    "distinct3": Distinct(margin, embeddings, factor=3),
     "badge": Spread(gradient_factors),
 }
 TEACHERS: dict[str, SelfTraining] = {
@@ -35,18 +33,15 @@ TEACHERS: dict[str, SelfTraining] = {
     "certain": Drawn(weigh="certainty"),
     "lead-agree": Drawn(agreeing=15),
     "lead-agree-as-is": Drawn(agreeing=15, even=0),
-    "lead-sure": Drawn(least=0.5),
     "soft": Drawn(soft=True),
     "surest": Drawn(surest=True, keep=2048),
 }
 HOW: dict[str, tuple[Objective, Teacher]] = {
     "": (PLAINLY, Teacher()),
-    "+stays": (PLAINLY, Teacher(may_stay=True)),
+    "+stays": (PLAINLY, Teacher(may_stay=True)),  # in the searches where dev preferred the teacher at all
     "+hands": (PLAINLY, Teacher(hands_over=True)),
-    "+gate": (replace(PLAINLY, threshold=0.6), Teacher()),
     "+gce": (replace(PLAINLY, power=0.7), Teacher()),
     "+half": (replace(PLAINLY, weight=0.5), Teacher()),
-    "+twice": (replace(PLAINLY, weight=2.0), Teacher()),
 }
 
 

@@ -1,4 +1,4 @@
-"""Words that the search for `auto` tried beside the product's own: queries, and what a teacher passes on."""
+"""What a teacher may pass on, as the search for `auto` tried it beside the product's own words."""
 
 from __future__ import annotations
 
@@ -8,45 +8,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import torch
 
-from actune.core.kmeans import kmeans
-from actune.core.neighbors import nearest_others
-from actune.core.ranking import finite, least_sure_first
 from actune.core.training_set import PseudoLabels
-from actune.methods.features import Features, embeddings
-from actune.methods.teaching import equal_quotas, looked_at, vote
+from actune.methods.teaching import agreed, equal_quotas, looked_at
 from actune.methods.trust import Pace, trusted
-from actune.methods.uncertainty import Score, entropy_of, margin
+from actune.methods.uncertainty import entropy_of, margin
 
 if TYPE_CHECKING:
     from actune.core.view import View
     from actune.methods.memory import State
 
-Weighing = Literal["one", "lead", "certainty", "confidence"]
-
-
-@dataclass(frozen=True)
-class Distinct:
-    """The least sure row of each group among the `factor` n least sure (after Zhdanov 2019)."""
-
-    score: Score = margin
-    factor: int = 10
-    features: Features = embeddings
-    weighted: bool = False
-
-    def __call__(self, view: View, n: int) -> torch.Tensor:
-        unsure = least_sure_first(self.score(view), view.candidates)[: self.factor * n]
-        if len(unsure) <= n:
-            return unsure[:n]
-        points = finite(self.features(view), unsure, "embedding")
-        weights = finite(self.score(view), unsure, "score").clamp(min=0) if self.weighted else None
-        groups = kmeans(points, weights, k=n, rng=view.rng("distinct"), restarts=1, warn=False).labels.cpu()
-        first = {}
-        for place, group in enumerate(groups.tolist()):
-            first.setdefault(group, place)
-        chosen = sorted(first.values())
-        taken = set(chosen)
-        chosen += [place for place in range(len(unsure)) if place not in taken][: n - len(chosen)]
-        return unsure[chosen]
+Weighing = Literal["one", "lead", "certainty"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +27,6 @@ class Drawn:
     keep: int = 4096
     even: float = 1.0
     weigh: Weighing = "lead"
-    least: float = 0.0  # confidence
     agreeing: int = 0  # nearest rows that must agree
     surest: bool = False  # the surest of each class instead of any
     soft: bool = False  # with what the teacher says of every class
@@ -65,12 +35,8 @@ class Drawn:
         rows = looked_at(view, "drawn rows")
         log_proba = view.log_proba
         predicted, sure = log_proba.argmax(1), log_proba.amax(1).exp()
-        fits = sure[rows] > self.least
         if self.agreeing:
-            points = torch.nn.functional.normalize(finite(view.embedding, rows, "embedding"))
-            votes, share = vote(predicted[rows][nearest_others(points, self.agreeing - 1)], log_proba.shape[1])
-            fits &= (votes == predicted[rows]) & (share > 0.5)
-        rows = rows[fits]
+            rows = rows[agreed(view, rows, self.agreeing)]
         classes = predicted[rows].numpy()
         rng = view.rng("drawn")
         order = (-sure[rows]).numpy() if self.surest else rng.random(len(rows))
@@ -87,8 +53,6 @@ class Drawn:
             return torch.ones(len(log_proba))
         if self.weigh == "lead":
             return 1 - margin(view)
-        if self.weigh == "confidence":
-            return log_proba.amax(1).exp()
         return (1 - entropy_of(log_proba) / np.log(log_proba.shape[1])).clamp(0, 1)
 
 

@@ -79,7 +79,7 @@ class Look:
     colour: str
     line: Any
     marker: str
-    bold: bool = False  # AcTune's own: heavy lines and full markers
+    bold: bool = False  # our own: heavy lines and full markers
 
     def words(self) -> dict[str, Any]:
         """As Matplotlib's words."""
@@ -97,6 +97,13 @@ class Look:
 
 
 LOOKS = {
+    "auto": Look(INK, SOLID, "X", True),
+    "auto-query": Look(INK, FINE, "X", True),
+    "auto-no-groups": Look(ORANGE, DASHED, "D"),
+    "auto-no-balance": Look(GREEN, MIXED, "o"),
+    "auto-no-neighbors": Look(SKY, DOTTED, "P"),
+    "auto-no-weights": Look(PINK, DOTTED, "p"),
+    "auto-no-switch": Look(RED, FINE, "D"),
     "actune": Look(BLUE, SOLID, "o", True),
     "actune-cal": Look(RED, SOLID, "s", True),
     "actune-badge": Look(GREEN, SOLID, "^", True),

@@ -111,7 +111,7 @@ class EvenDraw:
     neighbors: int = 15  # with the row itself, which does not vote; 1 asks nobody
     balanced: bool = True  # or in the proportion in which classes are predicted
     weighed: bool = True  # or all alike
-    most: int = 8192  # rows that are looked at: distances within them are half of what choosing costs
+    most: int = 8192  # rows that are looked at, since all distances within them are computed
 
     def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
         import numpy as np

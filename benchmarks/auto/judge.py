@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +41,7 @@ def collect(source: Path, target: Path, seeds: list[int]) -> None:
     """The published part of a folder of results: its table of these seeds, and the estimates."""
     results = Results(source)
     target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source / "grid.toml", target / "grid.toml")  # so that reports say what is missing
     table = results.table()
     table = table[table.seed.isin(seeds)]
     table.to_csv(target / "results.csv", index=False, lineterminator="\n")

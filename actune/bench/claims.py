@@ -40,7 +40,8 @@ CLAIMS = (
     Claim(
         "ahead in most rounds",
         "AcTune is ahead of all others in more than 90 % of the rounds.",
-        "share of tasks and rounds, but the first, where its mean is above every other's of its panel; ties are half",
+        "share of tasks and rounds, but the first, where its mean is above every other's of its panel; ties are half; "
+        "the interval is the wider of two: one seed left out at a time, and Wilson's over rounds",
         AtLeast(0.9, above=0.5),
         measures.rounds_won,
         "%",

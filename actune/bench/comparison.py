@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +11,32 @@ import numpy as np
 from actune.bench.bootstrap import bounds, resampled
 from actune.bench.evidence import Curves, Evidence, Key
 from actune.bench.statistics import Estimate, jackknife, label_saving, labels_needed, paired_test
+from actune.bench.wording import seeds_named
+
+
+def shared(*many: Curves) -> list[int]:
+    """The seeds that all of these have finished."""
+    return sorted(set.intersection(*(set(curves.seeds) for curves in many)))
+
+
+def lacking(lines: Mapping[str, Curves]) -> dict[str, list[int]]:
+    """By name, the seeds that a line has not finished: those that another has, and those that it has begun."""
+    finished = {seed for curves in lines.values() for seed in curves.seeds}
+    found = {name: sorted((finished | {*curves.unfinished}) - {*curves.seeds}) for name, curves in lines.items()}
+    return {name: seeds for name, seeds in found.items() if seeds}
+
+
+def unequal_told(lines: Mapping[str, Curves]) -> str:
+    """`cal, badge without seed 2; bald without seeds 1, 2`, or nothing where all lines have the same seeds."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name, seeds in lacking(lines).items():
+        groups.setdefault(tuple(seeds), []).append(name)
+    return "; ".join(f"{', '.join(names)} without {seeds_named(seeds)}" for seeds, names in groups.items())
 
 
 def matched(*many: Curves) -> list[Curves] | None:
     """The same curves at the seeds and labels that all of them have; None where there are none."""
-    seeds = sorted(set.intersection(*(set(curves.seeds) for curves in many)))
+    seeds = shared(*many)
     labels = sorted(set.intersection(*(set(curves.labels) for curves in many)))
     if not seeds or not labels:
         return None
@@ -39,6 +60,7 @@ class Saving:
     """What a method saves that has at `labels` what another one needs more or fewer for, by the mean curves."""
 
     share: Estimate  # its mean is 1 - labels / needed, and meaningless where the other never got there
+    least: Estimate  # the same if every curve got there where it ends: what is saved at least
     labels: int
     needed: float  # infinite: not reached
     longest: int  # where the other's curve ends
@@ -47,30 +69,26 @@ class Saving:
     def reached(self) -> bool:
         return math.isfinite(self.needed)
 
-    @property
-    def least(self) -> float:
-        """The share, or what it is at least where the other's curve ends too early."""
-        return self.share.mean if self.reached else label_saving(self.longest, self.labels)
-
 
 def saving(a: Curves, b: Curves) -> Saving | None:
     """Labels that `b` needs for what `a` has at its end; the interval by leaving out one seed at a time."""
-    seeds = sorted({*a.seeds} & {*b.seeds})
+    seeds = shared(a, b)
     if not seeds:
         return None
-    labels = a.labels[-1]
+    labels, longest = a.labels[-1], b.labels[-1]
 
     def needed(chosen: Sequence[int]) -> float:
         target = float(a.of(chosen).mean[-1])
         return labels_needed(b.labels, b.of(chosen).mean.tolist(), target)
 
     share = jackknife(lambda chosen: _finite_saving(needed(chosen), labels), seeds)
-    return Saving(share, labels, needed(seeds), b.labels[-1])
+    least = jackknife(lambda chosen: label_saving(min(needed(chosen), longest), labels), seeds)
+    return Saving(share, least, labels, needed(seeds), longest)
 
 
 def matching(a: Curves, b: Curves) -> tuple[float, Estimate] | None:
     """The labels at which `a` has what `b` has at its end, by the mean curves, and the share that this saves."""
-    seeds = sorted({*a.seeds} & {*b.seeds})
+    seeds = shared(a, b)
     if not seeds:
         return None
 
@@ -80,20 +98,26 @@ def matching(a: Curves, b: Curves) -> tuple[float, Estimate] | None:
     return needed(seeds), jackknife(lambda chosen: 1 - needed(chosen) / b.labels[-1], seeds)
 
 
-def best(candidates: dict[str, Curves], labels: int) -> str | None:
-    """The method with the highest mean accuracy at a count of labels, of those that got there."""
-    means = {
-        method: each.mean[each.labels.index(labels)] for method, each in candidates.items() if labels in each.labels
-    }
-    return max(means, key=lambda method: float(means[method]), default=None)
+def best(ours: Curves, candidates: Mapping[str, Curves]) -> str | None:
+    """Who is furthest ahead of `ours` at its last labels, or least behind, of those that got there.
+
+    Each is compared under the seeds that it shares with `ours`: a higher mean over other seeds may be their luck.
+    """
+    gaps = {method: last_gap(each, ours) for method, each in candidates.items() if ours.labels[-1] in each.labels}
+    ahead = {method: gap.mean for method, gap in gaps.items() if gap is not None}
+    return max(ahead, key=lambda method: ahead[method], default=None)
 
 
 def bootstrapped(evidence: Evidence, keys: Sequence[Key], labels: int) -> np.ndarray | None:
-    """Accuracies of these methods in draws of seeds and test texts, (draws, methods); None without predictions."""
-    at = {(key, seed) for key, seed, count in evidence.rounds if count == labels}
-    seeds = [seed for seed in evidence.seeds(keys[0].scene) if all((key, seed) in at for key in keys)]
+    """Accuracies of these methods in draws of their common seeds and of test texts, (draws, methods).
+
+    None without predictions.
+    """
+    seeds = shared(*(evidence.accuracy[key] for key in keys))
+    if not seeds or any(labels not in evidence.accuracy[key].labels for key in keys):
+        return None
     right = [[_right(evidence, *evidence.rounds[key, seed, labels]) for seed in seeds] for key in keys]
-    if not seeds or any(each is None for row in right for each in row):
+    if any(each is None for row in right for each in row):
         return None
     if len({len(each) for row in right for each in row if each is not None}) > 1:
         return None  # splits that differ: their texts cannot be drawn together

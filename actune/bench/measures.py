@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 
 from actune.bench import paper
-from actune.bench.comparison import best, bootstrapped_gap, last_gap, matched, mean_gap
+from actune.bench.comparison import best, bootstrapped_gap, last_gap, matched, mean_gap, shared
 from actune.bench.evidence import WEAK, Curves, Evidence, Key, Scene
-from actune.bench.statistics import Estimate, Wins, estimate, jackknife, over_tasks, paired_test, wins
-from actune.bench.wording import gap_told, interval_told, spread_told
+from actune.bench.statistics import Estimate, Wins, estimate, jackknife, over_tasks, paired_test, wilson, wins
+from actune.bench.wording import gap_told, interval_told, seeds_counted, seeds_named, spread_told
 
 FEWEST = 3  # seeds that a claim needs
 
@@ -29,6 +30,7 @@ class Measured:
 
 
 Part = tuple[Scene, Estimate, str]  # a scene, its number, and that number in words
+Together = tuple[Scene, dict[str, Curves]]  # a scene, and methods at the same seeds and labels, ours first
 
 
 def labels_saved(evidence: Evidence, candidates: tuple[str, ...]) -> Measured:
@@ -38,66 +40,74 @@ def labels_saved(evidence: Evidence, candidates: tuple[str, ...]) -> Measured:
     for rival in paper.rivals(evidence, candidates, FEWEST):
         saved = rival.saving
         words = f"{rival.method} needs {saved.needed:,.0f} labels for what actune has with {saved.labels:,}"
-        share = saved.share
         if not saved.reached:
             ended = True
             words = f"{rival.method} does not get there within {saved.longest:,} labels"
-            share = replace(share, mean=saved.least, deviation=0.0, low=None, high=None, t=None, p=None)
-        parts.append((rival.scene, share, words))
-    lacks = _absent(evidence, paper.TASKS, "", ("actune",), candidates)
+        share = saved.share if saved.reached else saved.least
+        parts.append((rival.scene, share, f"{words}, {seeds_named(rival.seeds)}"))
+    lacks = _absent(evidence, "actune", candidates)
     return replace(_over(parts, lacks, len(paper.TASKS)), least=ended)
 
 
 def rounds_won(evidence: Evidence) -> Measured:
-    """The share of tasks and rounds in which AcTune is ahead of everybody of its panel, the first round left out."""
-    groups, phrases, tasks = [], [], []
-    for ours, theirs in (("actune-query", paper.ASKING), ("actune", paper.TRUSTING)):
-        for scene in paper.scenes_of(evidence, paper.TASKS).values():
-            lines = _enough(paper.plain(evidence, scene, (ours, *theirs)))
-            together = matched(*lines.values()) if ours in lines and len(lines) > 1 else None
-            if together and len(together[0].labels) > 1:
-                groups.append(together)
-                found = _won([together], together[0].seeds)
-                phrases.append(f"{scene.shown}: {ours} {found.ahead} of {found.ahead + found.level + found.behind}")
-                tasks.append(scene.task)
-    both = (("actune",), paper.TRUSTING), (("actune-query",), paper.ASKING)
-    missing = dict.fromkeys(each for pair in both for each in _absent(evidence, paper.TASKS, "", *pair))
-    seeds = sorted(set.intersection(*(set(group[0].seeds) for group in groups))) if groups else []
+    """The share of tasks and rounds in which AcTune is ahead of everybody of its panel, the first round left out.
+
+    All is counted under the seeds that every task and method has, so that the parts add up to the whole.
+    """
+    asking, lacks_asking = _common(evidence, "actune-query", paper.ASKING)
+    trusting, lacks_trusting = _common(evidence, "actune", paper.TRUSTING)
+    panels = [(scene, lines) for scene, lines in (*asking, *trusting) if len(next(iter(lines.values())).labels) > 1]
+    groups = [list(lines.values()) for _, lines in panels]
+    seeds = shared(*(group[0] for group in groups)) if groups else []
+    missing = tuple(dict.fromkeys([*lacks_asking, *lacks_trusting]))
+    tasks = tuple(dict.fromkeys(scene.shown for scene, _ in panels))
+    measured = Measured(None, (), tasks, len(paper.TASKS), missing)
+    if not groups:
+        return measured
     if len(seeds) < FEWEST:
-        return Measured(None, tuple(phrases), tuple(dict.fromkeys(tasks)), len(paper.TASKS), tuple(missing))
-    found_rate = jackknife(lambda chosen: _won(groups, chosen).rate, seeds)
-    low, high = found_rate.bounds or (found_rate.mean, found_rate.mean)  # whichever seed is left out, the same
-    found_rate = replace(found_rate, low=max(0.0, low), high=min(1.0, high))
-    return Measured(found_rate, tuple(phrases), tuple(dict.fromkeys(tasks)), len(paper.TASKS), tuple(missing))
+        return replace(measured, missing=(*missing, f"{FEWEST} seeds that all of {', '.join(tasks)} have"))
+    phrases = tuple(f"{scene.shown}: {_won_told(lines, seeds)}" for scene, lines in panels)
+    return replace(measured, found=_share_won(groups, seeds), parts=phrases)
+
+
+def _share_won(groups: Sequence[Sequence[Curves]], seeds: Sequence[int]) -> Estimate:
+    """The share with the wider of two intervals: one seed left out at a time, and Wilson's over rounds.
+
+    The first alone has no width where the share happens to stay the same, and knows nothing of the luck of rounds; the
+    second alone takes rounds for independent, and those of one run are not.
+    """
+    share = jackknife(lambda chosen: _won(groups, chosen).rate, seeds)
+    low, high = wilson(share.mean, _won(groups, seeds).count)
+    if share.bounds:
+        low, high = max(0.0, min(low, share.bounds[0])), min(1.0, max(high, share.bounds[1]))
+    return replace(share, low=low, high=high)
 
 
 def last_gain(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> Measured:
     """How far a method is ahead, at its last labels, of the best of others."""
     parts: list[Part] = []
     for scene in paper.scenes_of(evidence, paper.TASKS).values():
-        lines = _enough(paper.plain(evidence, scene, (ours, *theirs)))
+        lines = _enough(paper.plain(evidence, scene, (ours, *theirs)), ours)
         mine = lines.pop(ours, None)
-        rival = best(lines, mine.labels[-1]) if mine else None
+        rival = best(mine, lines) if mine else None
         gap = last_gap(mine, lines[rival]) if mine and rival else None
         if mine and rival and gap:
             end = min(mine.labels[-1], lines[rival].labels[-1])
             drawn = bootstrapped_gap(evidence, Key(scene, ours), Key(scene, rival), end)
             also = f", with test texts drawn anew {interval_told(drawn)}" if drawn else ""
-            parts.append((scene, gap, f"{gap_told(gap)} points against {rival} at {end:,} labels{also}"))
-    return _over(parts, _absent(evidence, paper.TASKS, "", (ours,), theirs), len(paper.TASKS))
+            parts.append((scene, gap, f"{_points(gap)} against {rival} at {end:,} labels{also}"))
+    return _over(parts, _absent(evidence, ours, theirs), len(paper.TASKS))
 
 
 def gain_over_mean(evidence: Evidence, theirs: tuple[str, ...]) -> Measured:
     """How far AcTune is ahead, at its last labels, of the mean of others."""
     parts: list[Part] = []
-    for scene in paper.scenes_of(evidence, paper.TASKS).values():
-        lines = _enough(paper.plain(evidence, scene, ("actune", *theirs)))
-        together = matched(*lines.values()) if "actune" in lines and len(lines) > 1 else None
-        if together:
-            mine, *others = (curves.values[:, -1] for curves in together)
-            gap = paired_test(mine.tolist(), np.mean(others, axis=0).tolist())
-            parts.append((scene, gap, f"{gap_told(gap)} points against {' and '.join(list(lines)[1:])}"))
-    return _over(parts, _absent(evidence, paper.TASKS, "", ("actune",), theirs), len(paper.TASKS))
+    panels, missing = _common(evidence, "actune", theirs)
+    for scene, lines in panels:
+        mine, *others = (curves.values[:, -1] for curves in lines.values())
+        gap = paired_test(mine.tolist(), np.mean(others, axis=0).tolist())
+        parts.append((scene, gap, f"{_points(gap)} against {' and '.join(list(lines)[1:])}"))
+    return _over(parts, missing, len(paper.TASKS))
 
 
 def weak_accuracy(evidence: Evidence, task: str, labels: int) -> Measured:
@@ -107,40 +117,47 @@ def weak_accuracy(evidence: Evidence, task: str, labels: int) -> Measured:
     if scene is None or curves is None or labels not in curves.labels:
         return Measured(None, wanted=1, missing=(f"{task} from a weak start: actune at {labels} labels",))
     found = estimate(list(curves.at(labels).values()))
-    return Measured(found, (f"{scene.shown}: {spread_told(found, 2)} % with {labels} labels",), (scene.shown,), 1)
+    words = f"{scene.shown}: {spread_told(found, 2)} % with {labels} labels, {seeds_named(curves.seeds)}"
+    return Measured(found, (words,), (scene.shown,), 1)
 
 
 def spread_of(evidence: Evidence, setting: str) -> Measured:
     """How far the best value of a setting is ahead of the worst at the last labels, where that is most."""
     parts: list[Part] = []
+    missing: list[str] = []
     for scene in paper.main_scenes(evidence):
         values = {value: curves for (value,), curves in _swept(evidence, scene, "actune", (setting,)).items()}
-        ranked = sorted(values, key=lambda value: float(values[value].mean[-1]))
-        gap = last_gap(values[ranked[-1]], values[ranked[0]]) if len(values) > 1 else None
-        if gap:
-            words = f"{gap_told(gap)} points between {setting} {ranked[-1]:g} and {ranked[0]:g} of {len(values)} values"
-            parts.append((scene, gap, words))
+        missing += _too_few(evidence, scene, "actune", (setting,))
+        gaps = {(a, b): _sound(last_gap(values[a], values[b])) for a, b in permutations(values, 2)}
+        known = {pair: gap for pair, gap in gaps.items() if gap is not None}
+        if known:
+            a, b = max(known, key=lambda pair: known[pair].mean)  # under the same seeds, as means may not be
+            words = f"{_points(known[a, b])} between {setting} {a:g} and {b:g} of {len(values)} values"
+            parts.append((scene, known[a, b], words))
     if not parts:
-        return Measured(None, missing=(f"actune with two or more values of {setting}",))
+        return Measured(None, missing=(f"actune with two or more values of {setting}", *missing))
     widest = max(parts, key=lambda part: part[1].mean)
-    return Measured(widest[1], _phrases(parts), tuple(scene.shown for scene, _, _ in parts))
+    return Measured(widest[1], _phrases(parts), tuple(scene.shown for scene, _, _ in parts), missing=tuple(missing))
 
 
 def inner_is_better(evidence: Evidence, setting: str) -> Measured:
     """How far a setting's usual value is ahead of the smallest and the largest tried: the smaller of the two."""
     parts: list[Part] = []
+    missing: list[str] = []
     for scene in paper.main_scenes(evidence):
         values = {value: curves for (value,), curves in _swept(evidence, scene, "actune", (setting,)).items()}
+        missing += _too_few(evidence, scene, "actune", (setting,))
         usual = paper.setting(evidence, scene, setting)
         if usual not in values or len(values) < 3 or usual in (min(values), max(values)):
             continue
-        gaps = {end: last_gap(values[usual], values[end]) for end in (min(values), max(values))}
+        gaps = {end: _sound(last_gap(values[usual], values[end])) for end in (min(values), max(values))}
         known = {end: gap for end, gap in gaps.items() if gap is not None}
         if len(known) == 2:
-            words = " and ".join(f"{gap_told(gap)} points to {end:g}" for end, gap in known.items())
+            words = " and ".join(f"{_points(gap)} to {end:g}" for end, gap in known.items())
             least = min(known.values(), key=lambda gap: gap.mean)
             parts.append((scene, least, f"from {setting} {usual:g} {words}"))
-    return _over(parts, [] if parts else [f"actune with a smaller and a larger value of {setting}"])
+    wanting = [] if parts else [f"actune with a smaller and a larger value of {setting}"]
+    return _over(parts, wanting + missing)
 
 
 def gap_between(
@@ -153,26 +170,31 @@ def gap_between(
 ) -> Measured:
     """How far one method is ahead of another on average over labels, in every scene that has both."""
     parts: list[Part] = []
+    missing: list[str] = []
     for scene in paper.main_scenes(evidence) if scenes is None else scenes:
-        found = paper.plain(evidence, scene, (a, b), what)
-        lines = {method: curves for method, curves in found.items() if len(curves.seeds) >= FEWEST}
-        gap = mean_gap(part(lines[a]), part(lines[b])) if len(lines) == 2 else None
+        lines = paper.plain(evidence, scene, (a, b), what)
+        gap = _sound(mean_gap(part(lines[a]), part(lines[b]))) if len(lines) == 2 else None
         if gap:
-            parts.append((scene, gap, f"{gap_told(gap)} points"))
-    return _over(parts, [] if parts else [f"{a} and {b} with {FEWEST} seeds on one task"])
+            parts.append((scene, gap, _points(gap)))
+        elif len(lines) == 2:
+            missing.append(f"{scene.shown}: {FEWEST} seeds that both {a} and {b} have")
+    return _over(parts, missing if parts or missing else [f"{a} and {b} on one task"])
 
 
 def late_gap_of_momentum(evidence: Evidence) -> Measured:
     """How far the largest last momentum is ahead of the smallest in late rounds, of one first momentum if possible."""
     parts: list[Part] = []
+    missing: list[str] = []
+    momenta = ("momentum_low", "momentum_high")
     for scene in paper.main_scenes(evidence):
-        values = _swept(evidence, scene, "actune", ("momentum_low", "momentum_high"))
+        values = _swept(evidence, scene, "actune", momenta)
+        missing += _too_few(evidence, scene, "actune", momenta)
         pair = _widest(list(values))
-        gap = mean_gap(late(values[pair[1]]), late(values[pair[0]])) if pair else None
+        gap = _sound(mean_gap(late(values[pair[1]]), late(values[pair[0]]))) if pair else None
         if pair and gap:
             told = " and ".join(f"m_L {low:g}, m_H {high:g}" for low, high in reversed(pair))
-            parts.append((scene, gap, f"{gap_told(gap)} points between {told}"))
-    return _over(parts, [] if parts else ["actune with two last momenta"])
+            parts.append((scene, gap, f"{_points(gap)} between {told}"))
+    return _over(parts, ([] if parts else ["actune with two last momenta"]) + missing)
 
 
 def early(curves: Curves) -> Curves:
@@ -196,6 +218,14 @@ def _swept(evidence: Evidence, scene: Scene, method: str, names: tuple[str, ...]
     return {values: curves for values, curves in found.items() if len(curves.seeds) >= FEWEST}
 
 
+def _too_few(evidence: Evidence, scene: Scene, method: str, names: tuple[str, ...]) -> list[str]:
+    """The values of these settings that have too few seeds to count, as a phrase where others were tried too."""
+    tried = paper.swept(evidence, scene, method, names)
+    few = [" and ".join(f"{value:g}" for value in values) for values, each in tried.items() if len(each.seeds) < FEWEST]
+    of = " and ".join(names)
+    return [f"{scene.shown}: {FEWEST} seeds of {method} with {of} {', '.join(few)}"] if few and len(tried) > 1 else []
+
+
 def _won(groups: Sequence[Sequence[Curves]], seeds: Sequence[int]) -> Wins:
     """Comparisons of the first curve's mean with the best of the others' means, after the first round."""
     total = Wins(0, 0, 0)
@@ -206,25 +236,67 @@ def _won(groups: Sequence[Sequence[Curves]], seeds: Sequence[int]) -> Wins:
     return total
 
 
-def _enough(lines: dict[str, Curves]) -> dict[str, Curves]:
-    """Methods with enough seeds that get as far as the first one."""
-    end = next((curves.labels[-1] for curves in lines.values()), 0)
-    return {name: each for name, each in lines.items() if len(each.seeds) >= FEWEST and each.labels[-1] >= end}
+def _won_told(lines: Mapping[str, Curves], seeds: Sequence[int]) -> str:
+    """`actune 7 of 9 rounds and 1 tie against asst, seeds 0, 1, 2`."""
+    ours, *theirs = lines
+    found = _won([list(lines.values())], seeds)
+    ties = f" and {found.level} tie{'' if found.level == 1 else 's'}" if found.level else ""
+    return f"{ours} {found.ahead} of {found.count} rounds{ties} against {', '.join(theirs)}, {seeds_named(seeds)}"
 
 
-def _absent(
-    evidence: Evidence, tasks: tuple[str, ...], start: str, ours: tuple[str, ...], theirs: tuple[str, ...]
-) -> list[str]:
-    """What a claim about these tasks and methods should have had."""
-    scenes, phrases = paper.scenes_of(evidence, tasks, start), []
-    if absent := [task for task in tasks if task not in scenes]:
+def _points(gap: Estimate) -> str:
+    return f"{gap_told(gap)} points over {seeds_counted(gap.runs)}"
+
+
+def _sound(gap: Estimate | None) -> Estimate | None:
+    """A difference if enough seeds have both of its sides."""
+    return gap if gap and gap.runs >= FEWEST else None
+
+
+def _enough(lines: dict[str, Curves], ours: str) -> dict[str, Curves]:
+    """Methods that can be compared with one of them: enough common seeds, and they get as far."""
+    mine = lines.get(ours)
+    return {name: each for name, each in lines.items() if not _unfit(each, mine, ours)}
+
+
+def _unfit(curves: Curves, mine: Curves | None, ours: str) -> str:
+    """Why a method's curves do not count beside ours, if they do not."""
+    if len(curves.seeds) < FEWEST:
+        return f"fewer than {FEWEST} finished seeds"
+    if mine and curves.labels[-1] < mine.labels[-1]:
+        return f"no runs up to {mine.labels[-1]:,} labels, where {ours} ends,"
+    if mine and len(mine.seeds) >= FEWEST > len(shared(curves, mine)):
+        return f"fewer than {FEWEST} seeds that {ours} has too"
+    return ""
+
+
+def _common(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> tuple[list[Together], list[str]]:
+    """By task, ours and the others at the seeds and labels that all of them have; and what is missing."""
+    found, missing = [], _absent(evidence, ours, theirs)
+    for scene in paper.scenes_of(evidence, paper.TASKS).values():
+        lines = _enough(paper.plain(evidence, scene, (ours, *theirs)), ours)
+        if ours not in lines or len(lines) < 2:
+            continue
+        together = matched(*lines.values())
+        if together and len(together[0].seeds) >= FEWEST:
+            found.append((scene, dict(zip(lines, together, strict=True))))
+        else:
+            missing.append(f"{scene.shown}: {FEWEST} seeds that all of {', '.join(lines)} have")
+    return found, missing
+
+
+def _absent(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> list[str]:
+    """What a claim about these methods should have had on the tasks of the paper."""
+    scenes, phrases = paper.scenes_of(evidence, paper.TASKS), []
+    if absent := [task for task in paper.TASKS if task not in scenes]:
         phrases.append(f"no runs on {', '.join(absent)}")
     for scene in scenes.values():
-        have = paper.plain(evidence, scene, (*ours, *theirs))
-        if none := [method for method in (*ours, *theirs) if method not in have]:
-            phrases.append(f"{scene.shown}: no runs of {', '.join(none)}")
-        if few := [method for method in have if method not in _enough(have)]:
-            phrases.append(f"{scene.shown}: fewer than {FEWEST} finished seeds of {', '.join(few)}")
+        have = paper.plain(evidence, scene, (ours, *theirs))
+        phrases += paper.absent(evidence, scene, (ours, *theirs))
+        reasons = {method: _unfit(each, have.get(ours), ours) for method, each in have.items()}
+        for reason in dict.fromkeys(filter(None, reasons.values())):
+            methods = [method for method, why in reasons.items() if why == reason]
+            phrases.append(f"{scene.shown}: {reason} of {', '.join(methods)}")
     return phrases
 
 

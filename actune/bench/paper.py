@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from actune.bench.comparison import Saving, best, saving
+from actune.bench.comparison import Saving, best, saving, shared
 from actune.bench.evidence import FULL, WEAK, Curves, Evidence, Key, Scene
 from actune.core.settings import Settings
 from actune.data.tasks import cards
@@ -118,18 +117,20 @@ class Rival:
     scene: Scene
     method: str
     saving: Saving
+    seeds: tuple[int, ...]  # that it shares with AcTune: what is saved is counted under these
 
 
 def rivals(evidence: Evidence, candidates: tuple[str, ...], fewest: int = 1) -> list[Rival]:
-    """The best of these methods on every task of Fig. 3 that has AcTune, each with so many seeds."""
+    """The best of these methods on every task of Fig. 3 that has AcTune, of those that share so many seeds with it."""
     found = []
     for scene in scenes_of(evidence, TASKS).values():
         lines = plain(evidence, scene, ("actune", *candidates))
-        theirs = {method: curves for method, curves in lines.items() if len(curves.seeds) >= fewest}
-        ours = theirs.pop("actune", None)
-        method = best(theirs, ours.labels[-1]) if ours else None
-        if ours and method and (saved := saving(ours, theirs[method])):
-            found.append(Rival(scene, method, saved))
+        if (ours := lines.pop("actune", None)) is None:
+            continue
+        theirs = {method: curves for method, curves in lines.items() if len(shared(ours, curves)) >= fewest}
+        method = best(ours, theirs)
+        if method and (saved := saving(ours, theirs[method])):
+            found.append(Rival(scene, method, saved, tuple(shared(ours, theirs[method]))))
     return found
 
 
@@ -147,14 +148,7 @@ def main_scenes(evidence: Evidence) -> list[Scene]:
     return [scene for task, start in chosen if (scene := evidence.main(task, start))]
 
 
-def gaps(evidence: Evidence, scene: Scene, methods: tuple[str, ...]) -> list[str]:
-    """What a scene lacks of these methods, one phrase each; it should have the seeds that half of them have."""
-    have, phrases = plain(evidence, scene, methods), []
-    if absent := [method for method in methods if method not in have]:
-        phrases.append(f"{scene.shown}: no runs of {', '.join(absent)}")
-    counts = Counter(seed for curves in have.values() for seed in curves.seeds)
-    usual = sorted(seed for seed, count in counts.items() if 2 * count >= len(have))
-    for method, curves in have.items():
-        if lacking := [str(seed) for seed in usual if seed not in curves.seeds]:
-            phrases.append(f"{scene.shown}: {method} lacks seed {', '.join(lacking)}")
-    return phrases
+def absent(evidence: Evidence, scene: Scene, methods: tuple[str, ...]) -> list[str]:
+    """Which of these methods a scene has no runs of, as a phrase if any."""
+    none = [method for method in methods if Key(scene, method) not in evidence.accuracy]
+    return [f"{scene.shown}: no runs of {', '.join(none)}"] if none else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from actune.bench import paper
 from actune.bench.bootstrap import bounds
-from actune.bench.comparison import bootstrapped, last_gap
+from actune.bench.comparison import bootstrapped, last_gap, shared, unequal_told
 from actune.bench.evidence import Curves, Evidence, Key, Scene
 from actune.bench.statistics import Estimate, estimate, holm
 from actune.bench.tables import Table
@@ -15,7 +15,7 @@ from actune.bench.wording import file_name, gap_told, interval_told, p_told, spr
 
 MOST = 0.75  # of the methods
 AGAINST = ("random", "actune")
-Draws = dict[tuple[str, str], tuple[float, float]]  # intervals by method and other method
+Draws = dict[str, tuple[float, float]]  # intervals by method
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ def ranking(evidence: Evidence, scene: Scene) -> list[Standing]:
     curves = paper.plain(evidence, scene)
     end = common_end(curves)
     cut = {method: each.within(0, end) for method, each in curves.items() if end in each.labels}
-    draws = _draws(evidence, scene, list(cut), end)
-    against = {other: _beside(cut, other, draws) for other in AGAINST if other in cut}
+    against = {other: _beside(cut, other, _draws(evidence, scene, cut, other)) for other in AGAINST if other in cut}
     standings = [
         Standing(
             method,
@@ -69,23 +68,36 @@ def _beside(curves: dict[str, Curves], other: str, draws: Draws) -> dict[str, Be
     known = {method: gap for method, gap in gaps.items() if gap is not None}
     corrected = holm([gap.p for gap in known.values()])
     return {
-        method: Beside(gap, p, draws.get((method, other)))
-        for (method, gap), p in zip(known.items(), corrected, strict=True)
+        method: Beside(gap, p, draws.get(method)) for (method, gap), p in zip(known.items(), corrected, strict=True)
     }
 
 
-def _draws(evidence: Evidence, scene: Scene, methods: list[str], labels: int) -> Draws:
-    """Bootstrap intervals of differences, from draws that all methods share."""
-    if not methods:
-        return {}
-    values = bootstrapped(evidence, [Key(scene, method) for method in methods], labels)
-    if values is None:
-        return {}
-    pairs = [(method, other) for method in methods for other in AGAINST if other in methods and other != method]
-    return {
-        (method, other): bounds(values[:, methods.index(method)] - values[:, methods.index(other)])
-        for method, other in pairs
-    }
+def _draws(evidence: Evidence, scene: Scene, curves: dict[str, Curves], other: str) -> Draws:
+    """Bootstrap intervals of differences to a method, each over the same seeds as the difference itself.
+
+    Methods that share the same seeds with it are drawn together.
+    """
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for method, each in curves.items():
+        if method != other:
+            groups.setdefault(tuple(shared(each, curves[other])), []).append(method)
+    found: Draws = {}
+    for methods in groups.values():
+        keys = [Key(scene, method) for method in (other, *methods)]
+        values = bootstrapped(evidence, keys, curves[other].labels[-1])
+        if values is not None:
+            found |= {method: bounds(values[:, 1 + place] - values[:, 0]) for place, method in enumerate(methods)}
+    return found
+
+
+def _drawn_told(found: list[Standing]) -> str:
+    """What the bootstrap stands on, where there is one."""
+    drawn = [beside for each in found for beside in each.beside.values() if beside.drawn]
+    if not drawn:
+        return ""
+    told = " Drawn anew: the interval of a bootstrap over these seeds and over test texts"
+    single = any(beside.gap.runs == 1 for beside in drawn)
+    return f"{told}; where it is one seed, over test texts alone." if single else f"{told}."
 
 
 def ranking_table(evidence: Evidence, scene: Scene) -> Table:
@@ -106,11 +118,14 @@ def ranking_table(evidence: Evidence, scene: Scene) -> Table:
         rows.append(row)
     note = (
         "Accuracy in percent, mean ± standard deviation over seeds, at the last labels and on average over all. "
-        f"Differences at {found[0].labels:,} labels are paired by seed, in points with their t-interval; p after "
-        "Holm's correction over the methods."
+        f"Differences at {found[0].labels:,} labels are paired by the seeds that both have, in points with their "
+        "t-interval; p after Holm's correction over the methods."
     )
-    if early := [method for method in evidence.methods(scene) if method not in {each.method for each in found}]:
+    ranked = [each.method for each in found]
+    if unequal := unequal_told(paper.plain(evidence, scene, tuple(ranked))):
+        note += f" Not all have the same seeds, so compare differences and not means or places: {unequal}."
+    if early := [method for method in evidence.methods(scene) if method not in ranked]:
         note += f" Not there yet: {', '.join(early)}."
-    note += " Drawn anew: the interval of a bootstrap over seeds and test texts." if drawn else ""
+    note += _drawn_told(found)
     name = file_name(f"ranking-{scene.task}-{scene.model}-{scene.learner}-{scene.start}")
     return Table(name, f"{scene.shown}, {scene.model}, {scene.learner}", columns, rows, note)

@@ -93,6 +93,16 @@ def _tested(found: Estimate, error: float, degrees: float) -> Estimate:
     return replace(found, low=found.mean - half, high=found.mean + half, t=t, p=2 * float(stdtr(degrees, -abs(t))))
 
 
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """Wilson's interval of a share of so many cases. It has a width even where all or none of them were won."""
+    from scipy.special import ndtri
+
+    square = float(ndtri((1 + CONFIDENCE) / 2)) ** 2 / count
+    middle = (share + square / 2) / (1 + square)
+    half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 def runs_wanted(found: Estimate, comparisons: int = 1) -> int | None:
     """How many runs in all would probably tell such a mean from zero: a rough estimate from a few runs.
 
@@ -158,9 +168,13 @@ class Wins:
     behind: int
 
     @property
+    def count(self) -> int:
+        return self.ahead + self.level + self.behind
+
+    @property
     def rate(self) -> float:
         """The share won. A tie is half a win: on a small test set equal numbers are common."""
-        return (self.ahead + self.level / 2) / (self.ahead + self.level + self.behind)
+        return (self.ahead + self.level / 2) / self.count
 
 
 def wins(a: Sequence[float], b: Sequence[float]) -> Wins:

@@ -112,8 +112,11 @@ def seconds_table(evidence: Evidence, scenes: Sequence[Scene]) -> Table:
             found.append(PAPERS_SECONDS[scene.task])
     methods = dict.fromkeys(method for scene in scenes for method in evidence.methods(scene))
     rows = [[paper.shown(method), *(column.get(method, "–") for column in found)] for method in methods]
-    machines = sorted({str(machine) for machine in evidence.table["machine"].dropna()})
-    note = f"Means over seeds and over all rounds but the first and the last, on {', '.join(machines)}"
+    machines = {scene: _machines(evidence, scene) for scene in scenes}
+    named = sorted({machine for by_method in machines.values() for names in by_method.values() for machine in names})
+    note = f"Means over seeds and over all rounds but the first and the last, on {', '.join(named)}"
+    if mixed := [scene.shown for scene, by_method in machines.items() if len(set(by_method.values())) > 1]:
+        note += f"; on {', '.join(mixed)} not every method on the same, so these seconds do not compare"
     note += "; in the paper on an RTX 2080 Ti." if len(found) > len(scenes) else "."
     return Table("table3-seconds", "Table 3: seconds of one choice", columns, rows, note)
 
@@ -131,6 +134,16 @@ def _seconds(evidence: Evidence, scene: Scene) -> dict[str, str]:
         if chose and key.scene == scene and not key.changes:
             found.setdefault(key.method, []).append(float(seconds))
     return {method: f"{sum(values) / len(values):.3g}" for method, values in found.items()}
+
+
+def _machines(evidence: Evidence, scene: Scene) -> dict[str, frozenset[str]]:
+    """Where each method of a scene ran."""
+    found: dict[str, set[str]] = {}
+    known = evidence.table["machine"].notna()
+    for key, machine, told in zip(evidence.keys, evidence.table["machine"], known, strict=True):
+        if told and key.scene == scene and not key.changes:
+            found.setdefault(key.method, set()).add(str(machine))
+    return {method: frozenset(names) for method, names in found.items()}
 
 
 def _latex_row(cells: Sequence[str]) -> str:

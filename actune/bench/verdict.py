@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from actune.bench import paper
-from actune.bench.comparison import last_gap, matched, matching, mean_gap
+from actune.bench.comparison import last_gap, matched, matching, mean_gap, unequal_told
 from actune.bench.evidence import Curves, Evidence, Results, Scene
 from actune.bench.measures import FEWEST
 from actune.bench.statistics import MOST_RUNS, Estimate, estimate, holm, runs_wanted
 from actune.bench.tables import Table
-from actune.bench.wording import gap_told, p_told, percent, signed, spread_told
+from actune.bench.wording import gap_told, p_told, percent, seeds_counted, seeds_named, signed, spread_told
 from actune.errors import DataError
 
 Answer = Literal["helps", "hurts", "cannot tell"]
@@ -70,7 +70,7 @@ def compare(results: Results, scene: Scene | None = None) -> Comparison:
     sentences = [_first(answer, best, random, len(others)), *_labels(best, random), _end(best, random, gap)]
     if answer == "cannot tell":
         sentences.append(_wanting(best, len(others)))
-    return Comparison(answer, best.method, tuple(sentences), _table(scene, others, random))
+    return Comparison(answer, best.method, tuple(sentences), _table(scene, others, random, unequal_told(lines)))
 
 
 def _against(curves: dict[str, Curves], random: Curves) -> list[Against]:
@@ -98,7 +98,7 @@ def _first(answer: Answer, best: Against, random: Curves, methods: int) -> str:
     labels = f"on average over {random.labels[0]:,} to {random.labels[-1]:,} labels"
     of = f"the best of {methods} methods, {best.method}," if methods > 1 else best.method
     corrected = f" after Holm's correction over {methods} methods" if methods > 1 else ""
-    test = _seeds(best.gap.runs) + ("" if best.p is None else f", p {_p(best.p)}{corrected}")
+    test = seeds_counted(best.gap.runs) + ("" if best.p is None else f", p {_p(best.p)}{corrected}")
     number = f"{_interval(best.gap)} points {labels} ({test})"
     if answer == "helps":
         return f"Active learning helps here: {of} is ahead of random by {number}."
@@ -119,7 +119,7 @@ def _labels(best: Against, random: Curves) -> list[str]:
         return [f"{told}: it saves none."]
     told += f": {saved:,.0f} labels or {100 * best.saved.mean:.0f} % are saved"
     if best.saved.bounds is None:
-        return [f"{told}; how certain that is cannot be said from {_seeds(best.saved.runs)}."]
+        return [f"{told}; how certain that is cannot be said from {seeds_counted(best.saved.runs)}."]
     low, high = (100 * min(1.0, bound) for bound in best.saved.bounds)
     return [f"{told}, with an interval from {_minus(low)} to {_minus(high)} % over seeds."]
 
@@ -147,7 +147,7 @@ def _wanting(best: Against, methods: int) -> str:
     return f"{told}; that is a rough estimate from {seeds}."
 
 
-def _table(scene: Scene, others: list[Against], random: Curves) -> Table:
+def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) -> Table:
     end = random.labels[-1]
     rows = [
         [
@@ -163,8 +163,11 @@ def _table(scene: Scene, others: list[Against], random: Curves) -> Table:
     last, areas = estimate(random.values[:, -1].tolist()), estimate(list(random.areas().values()))
     rows.append([BASELINE, spread_told(last), spread_told(areas), "–", "–", f"{end:,}"])
     columns = ["method", f"at {end:,} labels", "on average", "minus random", "p", "labels for random's last"]
-    title = f"{scene.shown}: accuracy in percent over {_seeds(len(random.seeds))} ({scene.model}, {scene.learner})"
+    seeds = seeds_counted(len(random.seeds))
+    title = f"{scene.shown}: accuracy in percent over {seeds} ({scene.model}, {scene.learner})"
     note = "On average over labels, and differences of that; p after Holm's correction over the methods."
+    if unequal:
+        note += f" All are compared under {seeds_named(random.seeds)}, which all have: {unequal}."
     return Table("comparison", title, columns, rows, note)
 
 
@@ -181,7 +184,3 @@ def _p(p: float) -> str:
 
 def _minus(number: float) -> str:
     return f"{number:.0f}".replace("-", "−")
-
-
-def _seeds(count: int) -> str:
-    return f"{count} seed{'' if count == 1 else 's'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from hashlib import sha256
 
 from actune.bench.statistics import Estimate
@@ -40,6 +41,22 @@ def p_told(p: float | None) -> str:
     if p is None:
         return "not enough runs"
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def seeds_named(seeds: Collection[int]) -> str:
+    """`seed 2`, `seeds 0, 1`."""
+    return f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
+
+
+def seeds_counted(count: int) -> str:
+    """`1 seed`, `3 seeds`."""
+    return f"{count} seed{'' if count == 1 else 's'}"
+
+
+def range_told(numbers: Collection[int]) -> str:
+    """`3`, `1 to 3`."""
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def file_name(words: str) -> str:

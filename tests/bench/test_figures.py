@@ -90,6 +90,7 @@ def test_full_supervision_is_a_level_line_where_it_was_run(drawings):
     assert len(trec.lines) == len(chemprot.lines) + 1
     assert trec.lines[-1].get_ydata() == pytest.approx([96.8, 96.8])
     assert "every label of chemprot" in drawings["fig2-weak"].caption
+    assert "All labels: trec seeds 0, 1, 2." in drawings["fig2-weak"].caption
 
 
 def test_bars_say_how_many_labels_and_how_many_at_least(drawings, paper_evidence):
@@ -137,8 +138,42 @@ def test_part_of_a_table_draws_part_of_a_figure():
     caption = drawings[0].caption
     assert "no runs on ag_news, pubmed_sections, dbpedia14" in caption
     assert "sst2: no runs of entropy, bald, badge, alps, actune-query, actune-cal-query" in caption
+    assert "Not all lines are of the same seeds: (a) sst2: cal without seed 1." in caption
     assert {each.name for each in missing} == {*OF_THE_PAPER, "fig6-maps"} - {"fig1-al"}
     assert all(each.grid.endswith(".toml") and each.needs for each in missing)
+
+
+def test_captions_name_every_method_with_fewer_seeds_though_most_lack_them():
+    seeds = {"random": (0, 1, 2), "entropy": (0, 1), "cal": (0, 1), "actune-query": (0,)}
+    rows = [row for method in seeds for seed in seeds[method] for row in _curve("sst2", method, seed)]
+    caption = _captions(rows)["fig1-al"]
+    assert "(a) sst2: entropy, cal without seed 2; actune-query without seeds 1, 2." in caption
+    assert "Means over 1 to 3 seeds" in caption and "a single seed has none" in caption
+
+
+def test_one_seed_each_need_not_be_the_same():
+    random = _curve("sst2", "random", 0)
+    assert "no bands. Not all lines are of the same seeds" in _captions(random + _curve("sst2", "cal", 1))["fig1-al"]
+    assert "Not all" not in _captions(random + _curve("sst2", "cal", 0))["fig1-al"]
+
+
+def test_bars_are_of_common_seeds_which_the_caption_names():
+    rows = [row for method in ("actune", "cal", "entropy") for seed in (0, 1) for row in _curve("sst2", method, seed)]
+    (rival,) = paper.rivals(Evidence(Planted(rows)), paper.ASKING)
+    assert (rival.method, rival.seeds) == ("entropy", (0, 1))
+    rows += cell("sst2", "cal", [0.99] * 10, 9) + cell("sst2", "actune", [0.99] * 10, 2) + _curve("sst2", "ust", 7)
+    assert paper.rivals(Evidence(Planted(rows)), paper.ASKING) == [rival]  # others' luck changes nothing
+    caption = _captions(rows)["fig3-labels"]
+    assert "AcTune and the other method have: sst2: entropy under seeds 0, 1." in caption
+    assert "nothing to compare on ag_news, pubmed_sections, dbpedia14" in caption
+    assert "sst2: no runs of random, bald, badge, alps" in caption
+    assert "sst2: no seed that ust and AcTune share" in caption
+
+
+def test_settings_with_fewer_seeds_are_named():
+    rows = [row for seed in (0, 1) for row in _curve("sst2", "actune", seed)] + _curve("sst2", "actune", 0, "beta=1")
+    caption = _captions(rows)["fig4a-beta"]
+    assert "means over 1 to 2 seeds" in caption and "sst2: beta 1 without seed 1." in caption
 
 
 def test_what_the_paper_has_not_gets_a_figure_of_its_own():
@@ -160,6 +195,10 @@ def test_many_methods_of_ones_own_are_shown_in_two_panels():
     (drawing,) = figures_of(Evidence(Planted(rows)))[0]
     first, second = on_axes(drawing).axes
     assert (len(first.lines), len(second.lines)) == (len(paper.ASKING), len(paper.TRUSTING))
+
+
+def _captions(rows: list[dict]) -> dict[str, str]:
+    return {drawing.name: drawing.caption for drawing in figures_of(Evidence(Planted(rows)))[0]}
 
 
 def _curve(task: str, method: str, seed: int, variant: str = "") -> list[dict]:

@@ -20,6 +20,7 @@ from actune.bench.statistics import (
     over_tasks,
     paired_test,
     runs_wanted,
+    wilson,
     wins,
 )
 
@@ -136,3 +137,10 @@ def test_how_many_runs_would_do():
     assert runs_wanted(Estimate(1.0, 3, 2.0), comparisons=5) > 34
     assert runs_wanted(Estimate(0.01, 3, 2.0)) is None
     assert runs_wanted(Estimate(1.0, 1)) is None and runs_wanted(Estimate(0.0, 3, 1.0)) is None
+
+
+def test_a_share_of_few_cases_is_wide_even_where_all_are_won():
+    assert wilson(7 / 9, 9) == (pytest.approx(0.4526, abs=1e-4), pytest.approx(0.9368, abs=1e-4))
+    z = 1.959964
+    assert wilson(1.0, 10) == (pytest.approx(1 / (1 + z * z / 10), abs=1e-6), pytest.approx(1))
+    assert wilson(0.0, 10) == (pytest.approx(0), pytest.approx(1 - 1 / (1 + z * z / 10), abs=1e-6))

@@ -48,6 +48,19 @@ def test_a_method_that_has_just_begun_is_named_and_does_not_cut_the_others():
     assert common_end({key.method: curves for key, curves in evidence.accuracy.items()}) == 200
 
 
+def test_differences_and_their_draws_are_of_the_same_seeds_whatever_others_lack():
+    whole = {standing.method: standing for standing in ranking(Evidence(Planted(rows(LINES), texts=500)), SCENE)}
+    planted = Planted(rows(LINES) + rows({"bald": [0.71]}), texts=500)
+    found = {standing.method: standing for standing in ranking(Evidence(planted), SCENE)}
+    assert whole["actune"].beside["random"].drawn is not None
+    assert found["actune"].beside["random"].drawn == whole["actune"].beside["random"].drawn
+    note = ranking_table(Evidence(planted), SCENE).note
+    assert found["bald"].beside["random"].drawn and "where it is one seed, over test texts alone." in note
+    assert "compare differences and not means or places: bald without seeds 1, 2." in note
+    note = ranking_table(Evidence(Planted(rows(LINES), texts=500)), SCENE).note
+    assert "not means" not in note and "bootstrap over these seeds and over test texts." in note
+
+
 def test_one_seed_is_not_enough_and_says_so():
     table = ranking_table(Evidence(Planted(rows({"random": [0.7], "actune": [0.8]}))), SCENE)
     assert table.rows[0] == ["actune", "1", "80.0", "65.0", "+10.00", "not enough runs", "–", "–"]
@@ -60,6 +73,15 @@ def test_seconds_leave_out_the_first_round_which_cells_share_and_the_last_which_
     assert table.columns == ["method", "pubmed_sections", "pubmed_sections in the paper", "mine"]
     assert table.rows == [["Entropy", "2.7", PAPERS_SECONDS["pubmed_sections"]["entropy"], "–"]]
     assert "over all rounds but the first and the last, on one planted GPU" in table.note
+
+
+def test_seconds_of_methods_that_ran_on_different_machines_are_marked():
+    planted = cell("mine", "entropy", [0.5, 0.6, 0.7]) + cell("mine", "cal", [0.5, 0.6, 0.7])
+    for row in planted[3:]:
+        row["machine"] = "another"
+    evidence = Evidence(Planted(planted))
+    note = seconds_table(evidence, evidence.scenes).note
+    assert "on another, one planted GPU; on mine not every method on the same" in note
 
 
 def test_tables_without_run_folders_come_from_what_is_known_of_a_task(paper_evidence):

@@ -86,6 +86,13 @@ def test_seeds_that_are_all_alike_say_nothing_about_luck():
     assert found.table.rows[0][4] == "not enough runs"
 
 
+def test_methods_are_compared_under_the_seeds_that_all_have_and_the_note_names_the_rest():
+    whole = compare(planted(random=RANDOM, actune=BETTER))
+    assert "compared under" not in whole.table.note
+    found = compare(planted(random=RANDOM, actune=BETTER, cal=RANDOM[:2]))
+    assert "compared under seeds 0, 1, which all have: cal without seed 2." in found.table.note
+
+
 def test_the_table_has_every_method_and_random_last():
     found = compare(planted(random=RANDOM, actune=BETTER, cal=shifted(RANDOM, -0.1)))
     assert [row[0] for row in found.table.rows] == ["actune", "cal", "random"]

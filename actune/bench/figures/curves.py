@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from actune.bench import paper
 from actune.bench.evidence import WEAK, Curves, Evidence, Scene
 from actune.bench.figures.drawing import Drawing, Missing
-from actune.bench.figures.panels import Panel, curve_drawing
-from actune.bench.wording import file_name
+from actune.bench.figures.panels import Panel, curve_drawing, missing_told
+from actune.bench.wording import file_name, seeds_named
 
 AL = ("fig1-al", "Fig. 1 a-d: active learning")
 SSAL = ("fig1-ssal", "Fig. 1 e-h: semi-supervised active learning")
@@ -80,17 +80,25 @@ def _of_tasks(
         lines = _up_to_ours(paper.plain(evidence, scenes[task], methods)) if task in scenes else {}
         if lines:
             full = paper.fully_supervised(evidence, scenes[task]) if start else None
-            level = None if full is None else float(full.mean[-1])
-            panels.append(Panel(f"({letter}) {task}", scenes[task], lines, level))
+            panels.append(Panel(f"({letter}) {task}", scenes[task], lines, full))
     if not panels:
         weak = " from a weak start" if start else ""
         grid = "weak.toml" if start else "core.toml"
         return Missing(*names, f"any of {', '.join(methods)} on any of {', '.join(tasks)}{weak}", grid)
-    if start and (absent := [panel.scene.task for panel in panels if panel.level is None]):
-        caption += f" No run learnt from every label of {', '.join(absent)}: the line of full supervision is missing."
+    if start:
+        caption += _supervised_told(panels)
     absent = [task for task in tasks if task not in {panel.scene.task for panel in panels}]
     caption += missing_told(evidence, absent, [panel.scene for panel in panels], methods)
     return curve_drawing(*names, caption, panels)
+
+
+def _supervised_told(panels: Sequence[Panel]) -> str:
+    """Which runs the lines of full supervision are means of, and which tasks have none."""
+    known = [f"{panel.scene.task} {seeds_named(panel.full.seeds)}" for panel in panels if panel.full]
+    told = f" All labels: {'; '.join(known)}." if known else ""
+    if absent := [panel.scene.task for panel in panels if panel.full is None]:
+        told += f" No run learnt from every label of {', '.join(absent)}: the line of full supervision is missing."
+    return told
 
 
 def _up_to_ours(lines: dict[str, Curves]) -> dict[str, Curves]:
@@ -121,13 +129,6 @@ def _study(
         caption += " The paper has sst2 here."
     caption += missing_told(evidence, [], [panel.scene for panel in panels], methods)
     return curve_drawing(*names, caption, panels)
-
-
-def missing_told(evidence: Evidence, tasks: list[str], scenes: Iterable[Scene], methods: tuple[str, ...]) -> str:
-    """What a figure should have had, as the end of its caption."""
-    phrases = [f"no runs on {', '.join(tasks)}"] if tasks else []
-    phrases += [phrase for scene in scenes for phrase in paper.gaps(evidence, scene, methods)]
-    return f" Missing: {'; '.join(phrases)}." if phrases else ""
 
 
 def _split(scene: Scene, lines: dict[str, Curves]) -> list[Panel]:

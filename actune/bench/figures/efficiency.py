@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from actune.bench import paper
-from actune.bench.comparison import Saving
-from actune.bench.evidence import Evidence
+from actune.bench.comparison import Saving, best
+from actune.bench.evidence import Evidence, Scene
 from actune.bench.figures.drawing import BLUE, ORANGE, SKY, WIDTH, Drawing, Missing, legend
 from actune.bench.figures.panels import setups_told
+from actune.bench.paper import Rival
+from actune.bench.wording import seeds_named
 from actune.report.svg import INK, plain
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 NAMES = ("fig3-labels", "Fig. 3: labels needed for AcTune's last accuracy")
 LOOKS = ((BLUE, ""), (ORANGE, "///"), (SKY, "..."))
 WIDE, APART = 0.25, 0.28
+RIVALS = (*paper.ASKING, "ust")
 
 
 def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
@@ -26,7 +30,7 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
     scenes = list(dict.fromkeys(rival.scene for rival in (*asking, *ust)))
     if not scenes:
         return [Missing(*NAMES, f"actune and a rival on any of {', '.join(paper.TASKS)}", "paper.toml")]
-    best = {rival.scene: rival.method for rival in asking}
+    named = {rival.scene: rival.method for rival in asking}
     groups = [{rival.scene: rival.saving for rival in group} for group in (asking, ust)]
 
     def draw(figure: Figure) -> None:
@@ -38,7 +42,7 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
             for shift, saved, look in zip((0, APART), savings, LOOKS[1:], strict=True):
                 if saved:
                     _bar(axes, place + shift, saved.needed if saved.reached else saved.longest, _told(saved), look)
-        below = [f"\nbest: {paper.shown(best[scene])}" if scene in best else "" for scene in scenes]
+        below = [f"\nbest: {paper.shown(named[scene])}" if scene in named else "" for scene in scenes]
         ticks = [plain(scene.task, 24) + words for scene, words in zip(scenes, below, strict=True)]
         axes.set_xticks(range(len(scenes)), ticks)
         axes.tick_params(axis="x", length=0)
@@ -50,13 +54,31 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
 
     caption = (
         "Labels that others need for the accuracy that AcTune has at its last label, on mean curves, and the share"
+        f" of them that AcTune saves.{_seeds_told([*asking, *ust])}"
     )
-    caption += " of them that AcTune saves."
     if any(not saved.reached for group in groups for saved in group.values()):
         caption += " More than (>): the curve ends there, before it reached that accuracy."
-    if lacking := [task for task in paper.TASKS if task not in {scene.task for scene in scenes}]:
-        caption += f" Missing: {', '.join(lacking)}."
+    caption += _missing_told(evidence, scenes)
     return [Drawing(*NAMES, f"{caption} {setups_told(scenes)}", (WIDTH, 3.3), draw)]
+
+
+def _seeds_told(rivals: Sequence[Rival]) -> str:
+    """What every bar stands on: another method is never set against runs of AcTune under other seeds."""
+    told = [f"{rival.scene.task}: {rival.method} under {seeds_named(rival.seeds)}" for rival in rivals]
+    return f" Each is counted on means over the seeds that AcTune and the other method have: {'; '.join(told)}."
+
+
+def _missing_told(evidence: Evidence, scenes: Sequence[Scene]) -> str:
+    """Tasks without bars, and on the others the methods that could not be compared."""
+    tasks = [task for task in paper.TASKS if task not in {scene.task for scene in scenes}]
+    phrases = [f"nothing to compare on {', '.join(tasks)}"] if tasks else []
+    for scene in scenes:
+        phrases += paper.absent(evidence, scene, RIVALS)
+        lines = paper.plain(evidence, scene, ("actune", *RIVALS))
+        ours = lines.pop("actune")
+        if apart := [method for method, each in lines.items() if best(ours, {method: each}) is None]:
+            phrases.append(f"{scene.task}: no seed that {', '.join(apart)} and AcTune share up to its last labels")
+    return f" Missing: {'; '.join(phrases)}." if phrases else ""
 
 
 def _told(saved: Saving) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from actune.bench.evidence import Curves, Scene
+from actune.bench import paper
+from actune.bench.comparison import unequal_told
+from actune.bench.evidence import Curves, Evidence, Scene
 from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Look, axes_in_rows, legend, looks
+from actune.bench.wording import range_told
 from actune.report.svg import INK, plain
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ class Panel:
     title: str
     scene: Scene
     lines: dict[str, Curves]
-    level: float | None = None  # a line across
+    full: Curves | None = None  # trained on every label: a line across
 
 
 def curve_drawing(
@@ -42,8 +45,9 @@ def curve_drawing(
             banded = _banded(panel)
             for line, curves in panel.lines.items():
                 handles[line] = plot(axes, curves, styles[line], line in banded)
-            if panel.level is not None:
-                handles["all labels"] = axes.axhline(100 * panel.level, color=INK, linewidth=1, linestyle=(0, (8, 3)))
+            if panel.full is not None:
+                level = 100 * float(panel.full.mean[-1])
+                handles["all labels"] = axes.axhline(level, color=INK, linewidth=1, linestyle=(0, (8, 3)))
             axes.set_title(plain(panel.title, 60))
             axes.set(xlabel="labels", ylabel="" if place % columns else measure)
             axes.grid(True, axis="y")
@@ -70,14 +74,29 @@ def _banded(panel: Panel) -> set[str]:
 
 
 def seeds_told(panels: Sequence[Panel]) -> str:
-    """How many runs a line is the mean of, and what its band is."""
-    counts = sorted({len(curves.seeds) for panel in panels for curves in panel.lines.values()})
-    if counts == [1]:
-        return "One seed each, so there are no bands."
-    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    """How many runs a line is the mean of, what its band is, and which lines of a panel lack seeds of others."""
+    unequal = unequal_seeds({panel.title: panel.lines for panel in panels})
+    counts = {len(curves.seeds) for panel in panels for curves in panel.lines.values()}
+    if counts == {1}:
+        return f"One seed each, so there are no bands.{unequal}"
     some = any(_banded(panel) < set(panel.lines) for panel in panels)
     whose = ", drawn for AcTune's own lines alone where there are many" if some else ""
-    return f"Means over {number} seeds; bands are one standard deviation{whose}."
+    bare = "; a single seed has none" if 1 in counts else ""
+    return f"Means over {range_told(counts)} seeds; bands are one standard deviation{whose}{bare}.{unequal}"
+
+
+def unequal_seeds(panels: Mapping[str, Mapping[str, Curves]]) -> str:
+    """By panel, every line that lacks a seed of another beside it, as the end of a caption."""
+    told = {title: unequal_told(lines) for title, lines in panels.items()}
+    phrases = [f"{title}: {words}" for title, words in told.items() if words]
+    return f" Not all lines are of the same seeds: {'. '.join(phrases)}." if phrases else ""
+
+
+def missing_told(evidence: Evidence, tasks: list[str], scenes: Iterable[Scene], methods: tuple[str, ...]) -> str:
+    """What a figure should have had, as the end of its caption."""
+    phrases = [f"no runs on {', '.join(tasks)}"] if tasks else []
+    phrases += [phrase for scene in scenes for phrase in paper.absent(evidence, scene, methods)]
+    return f" Missing: {'; '.join(phrases)}." if phrases else ""
 
 
 def setups_told(scenes: Iterable[Scene]) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 from actune.bench import paper
 from actune.bench.evidence import Curves, Evidence, Key
 from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Missing, axes_in_rows, legend
-from actune.bench.figures.panels import Panel, curve_drawing, setups_told
+from actune.bench.figures.panels import Panel, curve_drawing, setups_told, unequal_seeds
+from actune.bench.wording import range_told
 from actune.report.svg import plain
 
 if TYPE_CHECKING:
@@ -61,11 +62,20 @@ def _of_setting(evidence: Evidence, names: tuple[str, str], setting: str, shown:
             axes.grid(True, axis="y")
         legend(figure, handles)
 
-    caption = "Test accuracy of AcTune; means over seeds, and bars of one standard deviation."
+    seeds = {
+        scene.shown: {f"{setting} {value:g}": curves for value, curves in values.items()} for scene, values in panels
+    }
+    caption = f"Test accuracy of AcTune; {_means_told(seeds)}"
     caption += _elsewhere([scene.task for scene, _ in panels], "sst2")
     rows = -(-len(panels) // columns)
     size = (WIDTH if columns > 1 else 4.6, 2.6 * rows + 0.3)
     return Drawing(*names, f"{caption} {setups_told(scene for scene, _ in panels)}", size, draw)
+
+
+def _means_told(panels: dict[str, dict[str, Curves]]) -> str:
+    counts = {len(curves.seeds) for lines in panels.values() for curves in lines.values()}
+    told = f"means over {range_told(counts)} seeds, and bars of one standard deviation."
+    return ("one seed each, so there are no bars." if counts == {1} else told) + unequal_seeds(panels)
 
 
 def _bars(axes: Axes, values: Swept, look: str, numbers: Sequence[np.ndarray]) -> object:

@@ -145,6 +145,8 @@ class _Planner:
             "device": asdict(self.device if self.device.kind == "cpu" else replace(self.device, threads=0)),
             **shared,
         }
+        if (version := find(request.method).version) > 1:
+            identity["version"] = version
         return Cell(
             key=_hash(identity),
             point=point,
@@ -188,7 +190,9 @@ def steps_of(request: Request, training: Training) -> int:
     for round in range(request.rounds):
         labels = request.batch * (round + 1) if request.opens else request.initial + request.batch * round
         trusts = method.self_training is not None and (method.teacher or round or request.opens)
-        steps += training.steps * bool(trusts) + plain(labels) * bool(method.teacher or not trusts)
+        generations = method.teacher.generations if method.teacher else 1
+        steps += method.objective.steps(training.steps) * generations * bool(trusts)
+        steps += plain(labels) * bool(method.teacher or not trusts)
     return steps
 
 

@@ -25,11 +25,16 @@ class Objective:
     perturbation: float = 1.0  # epsilon: how large that perturbation is
     ramp: bool = False  # the pseudo-labels weigh nothing at first and more with the steps
     power: float = 0.0  # q of the generalised cross-entropy (1 - p^q) / q; 0 is cross-entropy
+    most_steps: int | None = None  # of a fit with pseudo-labels, where the recipe has more
 
     @property
     def uses_pseudo_labels(self) -> bool:
         """A weight of zero or a gate that nothing passes is plain fine-tuning."""
         return self.weight > 0 and self.threshold < 1
+
+    def steps(self, planned: int) -> int:
+        """The steps of a fit with pseudo-labels."""
+        return planned if self.most_steps is None else min(planned, self.most_steps)
 
 
 PLAIN = Objective(weight=0.0)

@@ -16,12 +16,14 @@ class Streams:
 
     seed: int
     round: int = 0
+    generation: int = 0  # of students within the round
 
     def rng(self, purpose: str) -> np.random.Generator:
         """A NumPy generator on the CPU, so that CPU and GPU runs draw the same numbers."""
         import numpy as np
 
-        return np.random.default_rng([self.seed, self.round, _number(purpose)])
+        later = [self.generation] if self.generation else []
+        return np.random.default_rng([self.seed, self.round, _number(purpose), *later])
 
     def integer(self, purpose: str) -> int:
         """A seed for a generator of another library."""

@@ -12,20 +12,23 @@ from actune.methods.queries import Distinct, Top
 from actune.methods.teaching import EvenDraw
 from actune.methods.uncertainty import margin
 
+STEPS = 500  # of a student: what a teacher passes on is soon learnt, and there are two to teach
+
 
 @recipe(
     "auto",
     "beyond",
-    "ask where two classes are closest, about unlike texts; a teacher passes on equally many texts of each class",
-    "after Zhdanov 2019, Mukherjee and Awadallah 2020, Schroeder and Heyer 2024",
-    uses=("teacher_rows", "agreeing", "weight"),
+    "ask where two classes are closest, about unlike texts; a teacher passes on equally many of each class, twice",
+    "after Zhdanov 2019, Mukherjee and Awadallah 2020",
+    uses=("teacher_rows", "weight"),
+    version=2,
 )
 def auto(settings: Settings) -> Method:
     return Method(
         query=Distinct(margin, embeddings),
         self_training=_draw(settings),
-        objective=Objective(settings.weight / 2, NO_GATE),
-        teacher=Teacher(may_stay=True),
+        objective=Objective(settings.weight, NO_GATE, most_steps=STEPS),
+        teacher=Teacher(may_stay=True, generations=2),
     )
 
 
@@ -39,31 +42,20 @@ def auto_no_groups(settings: Settings) -> Method:
     return replace(auto(settings), query=Top(margin))
 
 
-@variant("auto", "auto-no-balance", "ablation", "auto whose teacher passes on texts as often as it predicts a class")
+@variant("auto", "auto-no-balance", "ablation", "auto whose teachers pass on texts as often as they predict a class")
 def auto_no_balance(settings: Settings) -> Method:
     return replace(auto(settings), self_training=replace(_draw(settings), balanced=False))
 
 
-@variant(
-    "auto",
-    "auto-no-neighbors",
-    "ablation",
-    "auto whose teacher passes on texts whatever their nearest texts are",
-    uses=("teacher_rows", "weight"),
-)
-def auto_no_neighbors(settings: Settings) -> Method:
-    return replace(auto(settings), self_training=replace(_draw(settings), neighbors=1))
-
-
-@variant("auto", "auto-no-weights", "ablation", "auto whose teacher passes on sure and unsure texts alike")
-def auto_no_weights(settings: Settings) -> Method:
-    return replace(auto(settings), self_training=replace(_draw(settings), weighed=False))
+@variant("auto", "auto-one-student", "ablation", "auto whose first student is the last")
+def auto_one_student(settings: Settings) -> Method:
+    return replace(auto(settings), teacher=Teacher(may_stay=True))
 
 
 @variant("auto", "auto-no-switch", "ablation", "auto whose student is taken even where dev is against it")
 def auto_no_switch(settings: Settings) -> Method:
-    return replace(auto(settings), teacher=Teacher())
+    return replace(auto(settings), teacher=Teacher(generations=2))
 
 
 def _draw(settings: Settings) -> EvenDraw:
-    return EvenDraw(settings.teacher_rows, settings.agreeing)
+    return EvenDraw(settings.teacher_rows // 2)  # of the rows that UST's teacher passes on

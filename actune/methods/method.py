@@ -24,6 +24,7 @@ class Teacher:
 
     hands_over: bool = False  # the student begins where the teacher stands, instead of afresh
     may_stay: bool = False  # where it is clearly better on dev; the round's model then learnt from labels alone
+    generations: int = 1  # the student teaches the next one, so many in all
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Recipe:
     method: Builder
     uses: tuple[str, ...] = ()  # the settings that change it
     needs: tuple[Signal, ...] = ()  # what not every encoder or learner has
+    version: int = 1  # raised when the same name comes to mean another method, so that older cells are not its own
 
     @property
     def shown(self) -> str:
@@ -72,11 +74,12 @@ def recipe(
     reference: str,
     uses: tuple[str, ...] = (),
     needs: tuple[Signal, ...] = (),
+    version: int = 1,
 ) -> Callable[[Builder], Builder]:
     """Registers a function of settings under a name."""
 
     def register(method: Builder) -> Builder:
-        RECIPES[name] = Recipe(name, family, summary, reference, method, uses, needs)
+        RECIPES[name] = Recipe(name, family, summary, reference, method, uses, needs, version)
         return method
 
     return register

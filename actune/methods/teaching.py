@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from actune.core.ranking import finite
 from actune.core.training_set import PseudoLabels
 from actune.methods.trust import Pace, trusted
-from actune.methods.uncertainty import entropy_of, margin
+from actune.methods.uncertainty import entropy_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,30 +101,20 @@ class Agreement:
 
 @dataclass(frozen=True)
 class EvenDraw:
-    """Equally many rows of each class, of those whose nearest rows are predicted alike; sure rows weigh more.
+    """Equally many rows of each class, whichever they are: UST's balance without its dropout passes and weights."""
 
-    Classes are balanced as in UST, without its dropout passes, and rows filtered as in HAST; a row weighs what its
-    class leads the next by.
-    """
-
-    keep: int = 4096
-    neighbors: int = 15  # with the row itself, which does not vote; 1 asks nobody
+    keep: int = 2048
     balanced: bool = True  # or in the proportion in which classes are predicted
-    weighed: bool = True  # or all alike
-    most: int = 8192  # rows that are looked at, since all distances within them are computed
 
     def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
         import numpy as np
         import torch
 
-        rows, predicted = looked_at(view, "even rows", self.most), view.log_proba.argmax(1)
-        if self.neighbors > 1:
-            rows = rows[agreed(view, rows, self.neighbors).cpu()]
+        rows, predicted = view.candidates, view.log_proba.argmax(1)
         classes = predicted[rows.to(predicted.device)].cpu().numpy()
         groups = classes if self.balanced else np.zeros_like(classes)
         places = balanced_draw(np.ones(len(rows)), groups, self.keep, view.rng("even draw"))
-        chosen = rows[torch.from_numpy(places)].sort().values
-        return trusted(chosen, predicted, 1 - margin(view) if self.weighed else None), state
+        return trusted(rows[torch.from_numpy(places)].sort().values, predicted), state
 
 
 def agreed(view: View, rows: torch.Tensor, neighbors: int) -> torch.Tensor:  # (rows,), bool
@@ -157,12 +147,12 @@ def rarity(counts: torch.Tensor) -> torch.Tensor:
     return (10 * ((mean - counts) / counts.clamp(min=1)).sigmoid()).where(counts > 0, 0)
 
 
-def looked_at(view: View, purpose: str, most: int | None = None) -> torch.Tensor:
+def looked_at(view: View, purpose: str) -> torch.Tensor:
     """All candidates, or a draw of as many as a round can afford, as sorted rows."""
     import torch
 
-    count, most = len(view.candidates), most or MOST
-    if count <= most:
+    count = len(view.candidates)
+    if count <= MOST:
         return view.candidates
-    places = torch.from_numpy(view.rng(purpose).choice(count, most, replace=False))
+    places = torch.from_numpy(view.rng(purpose).choice(count, MOST, replace=False))
     return view.candidates[places.sort().values]

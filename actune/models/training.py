@@ -193,7 +193,7 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
         return batches
     labelled = endless(count, size, order)
     trusted = endless(len(training.trusted), recipe.pseudo_batch, streams.rng("trusted order"))
-    return [Batch(next(labelled), next(trusted)) for _ in range(recipe.steps)]
+    return [Batch(next(labelled), next(trusted)) for _ in range(objective.steps(recipe.steps))]
 
 
 def epochs_of(labels: int, recipe: Training) -> int:

@@ -160,16 +160,24 @@ class Machine:
             classifier = self._fit(training, self.method.objective, streams)
             return Fitted(classifier, training, training.trusted)
         taught = self._fit(training, PLAIN, streams)
-        pace, view = Pace(streams.round, self.config.resolved.horizon), self.view(taught, labels, streams)
-        trusted, _ = self.method.self_training(view, None, pace)
-        trusted = self._described(trusted, view, taught)
+        newest = Fitted(taught, training, PseudoLabels.none())
+        for generation in range(teacher.generations):
+            newest = self._next(newest, labels, replace(streams, generation=generation))
+        if teacher.may_stay and newest.classifier is not taught and self._clearly_better(taught, newest.classifier):
+            return Fitted(taught, training, newest.offered)
+        return newest
+
+    def _next(self, last: Fitted, labels: Labels, streams: Streams) -> Fitted:
+        """The student of the newest model, or that model where it passes nothing on: the same fit again."""
+        assert self.method.teacher and self.method.self_training
+        pace, view = Pace(streams.round, self.config.resolved.horizon), self.view(last.classifier, labels, streams)
+        found, _ = self.method.self_training(view, None, pace)
+        trusted = self._described(found, view, last.classifier)
         if not len(trusted):
-            return Fitted(taught, training, trusted)  # the same fit again
-        both = replace(training, trusted=trusted)
-        student = self._fit(both, self.method.objective, streams, taught if teacher.hands_over else None)
-        if teacher.may_stay and self._clearly_better(taught, student):
-            return Fitted(taught, training, trusted)
-        return Fitted(student, both, trusted)
+            return replace(last, offered=trusted)
+        training = replace(last.training, trusted=trusted)
+        start = last.classifier if self.method.teacher.hands_over else None
+        return Fitted(self._fit(training, self.method.objective, streams, start), training, trusted)
 
     def _clearly_better(self, one: Classifier, other: Classifier) -> bool:
         """Whether dev says so, by two standard errors of what the two disagree on; without a dev set nothing does."""

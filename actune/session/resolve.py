@@ -151,7 +151,7 @@ def _affordable(
     labels = request.initial + request.batch * ((request.rounds or HORIZON) - 1)
     estimate = seconds(labels, trusts=method.self_training is not None)
     if method.teacher:
-        estimate += seconds(labels, trusts=False)
+        estimate = estimate * method.teacher.generations + seconds(labels, trusts=False)
     if weak is not None:
         estimate = max(estimate, seconds(len(weak.of_row), trusts=False))
     said = f"a round of fine-tuning on this CPU was estimated at {estimate:.0f} s"

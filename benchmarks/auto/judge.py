@@ -28,8 +28,7 @@ ABLATIONS = (
     "auto-query",
     "auto-no-groups",
     "auto-no-balance",
-    "auto-no-neighbors",
-    "auto-no-weights",
+    "auto-one-student",
     "auto-no-switch",
 )
 ESTIMATES = "estimates.csv"

@@ -24,7 +24,7 @@ SETTINGS = Settings(regions=7, regions_used=3, beta=0.4, growth=11, neighbors=4,
 
 
 def test_the_names() -> None:
-    wanted = """auto auto-query auto-no-groups auto-no-balance auto-no-neighbors auto-no-weights auto-no-switch
+    wanted = """auto auto-query auto-no-groups auto-no-balance auto-one-student auto-no-switch
     random entropy least-confidence margin bald badge alps cal st ust cosine asst ceal bass revival actune actune-cal
     actune-badge actune-alps actune-bald actune-margin actune-query actune-cal-query actune-no-regions actune-no-memory
     actune-no-weights hast typiclust"""
@@ -80,14 +80,14 @@ def test_an_ablation_differs_in_one_thing() -> None:
 
 
 def test_an_ablation_of_auto_differs_in_one_thing() -> None:
-    auto, draw = build("auto", SETTINGS), EvenDraw(SETTINGS.teacher_rows, SETTINGS.agreeing)
-    assert auto == Method(Distinct(margin, embeddings), draw, Objective(0.25, NO_GATE), Teacher(may_stay=True))
+    auto, draw = build("auto", SETTINGS), EvenDraw(SETTINGS.teacher_rows // 2)
+    taught = Objective(0.5, NO_GATE, most_steps=500)
+    assert auto == Method(Distinct(margin, embeddings), draw, taught, Teacher(may_stay=True, generations=2))
     assert build("auto-query", SETTINGS) == Method(auto.query, None, Objective())
     assert build("auto-no-groups", SETTINGS) == replace(auto, query=Top(margin))
     assert build("auto-no-balance", SETTINGS) == replace(auto, self_training=replace(draw, balanced=False))
-    assert build("auto-no-neighbors", SETTINGS) == replace(auto, self_training=replace(draw, neighbors=1))
-    assert build("auto-no-weights", SETTINGS) == replace(auto, self_training=replace(draw, weighed=False))
-    assert build("auto-no-switch", SETTINGS) == replace(auto, teacher=Teacher())
+    assert build("auto-one-student", SETTINGS) == replace(auto, teacher=Teacher(may_stay=True))
+    assert build("auto-no-switch", SETTINGS) == replace(auto, teacher=Teacher(generations=2))
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:

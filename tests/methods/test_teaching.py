@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -260,20 +261,13 @@ def lopsided(rows: int = 200) -> View:
 
 
 def test_an_even_draw_has_equally_many_rows_of_each_class() -> None:
-    found, _ = EvenDraw(30, neighbors=1)(lopsided(), None, FIRST)
-    assert Counter(found.targets.tolist()) == {0: 15, 1: 15}
+    found, _ = EvenDraw(30)(lopsided(), None, FIRST)
+    assert Counter(found.targets.tolist()) == {0: 15, 1: 15} and set(found.weights.tolist()) == {1.0}
     assert 3 not in found.rows and sorted(found.rows.tolist()) == found.rows.tolist()
-    as_predicted, _ = EvenDraw(30, neighbors=1, balanced=False)(lopsided(), None, FIRST)
+    as_predicted, _ = EvenDraw(30, balanced=False)(lopsided(), None, FIRST)
     assert Counter(as_predicted.targets.tolist())[0] > 20
-    everything, _ = EvenDraw(1000, neighbors=1)(lopsided(), None, FIRST)
+    everything, _ = EvenDraw(1000)(lopsided(), None, FIRST)
     assert len(everything) == 199
-
-
-def test_a_row_of_an_even_draw_weighs_what_its_class_leads_by() -> None:
-    found, _ = EvenDraw(30, neighbors=1)(lopsided(), None, FIRST)
-    np.testing.assert_allclose(found.weights, np.linspace(0.01, 0.99, 200)[found.rows], atol=1e-6)
-    alike, _ = EvenDraw(30, neighbors=1, weighed=False)(lopsided(), None, FIRST)
-    assert set(alike.weights.tolist()) == {1.0} and alike.rows.tolist() == found.rows.tolist()
 
 
 def test_an_even_draw_prefers_no_row_of_a_class() -> None:
@@ -281,22 +275,13 @@ def test_an_even_draw_prefers_no_row_of_a_class() -> None:
     for seed in range(300):
         view = lopsided()
         view.streams = Streams(seed)
-        counts[EvenDraw(40, neighbors=1)(view, None, FIRST)[0].rows] += 1
+        counts[EvenDraw(40)(view, None, FIRST)[0].rows] += 1
     common = counts[(np.arange(200) % 10 > 0) & (np.arange(200) != 3)]
     assert abs(common[:90].mean() - common[-90:].mean()) < 5  # sure rows and unsure ones alike, of about 34
 
 
-def test_an_even_draw_leaves_out_rows_among_rows_of_another_class() -> None:
-    """Two heaps of embeddings, one class each, but for a row that is predicted against its heap."""
-    proba = torch.tensor([[0.9, 0.1]] * 10 + [[0.1, 0.9]] * 10)
-    proba[4] = torch.tensor([0.2, 0.8])
-    places = torch.arange(20.0)
-    heaps = torch.stack([1 + (places >= 10) * 5, 3 - (places >= 10) * 2 + places / 100], 1)
-    view = view_of(proba, heaps)
-    found, _ = EvenDraw(100, neighbors=5)(view, None, FIRST)
-    assert found.rows.tolist() == [row for row in range(20) if row != 4]
-    assert len(EvenDraw(100, neighbors=1)(view, None, FIRST)[0]) == 20
-
-
-def test_an_even_draw_looks_at_so_many_rows() -> None:
-    assert len(EvenDraw(1000, neighbors=1, most=50)(lopsided(), None, FIRST)[0]) == 50
+def test_another_generation_draws_other_rows() -> None:
+    first, second = lopsided(), lopsided()
+    second.streams = replace(first.streams, generation=1)
+    ones, others = (EvenDraw(40)(view, None, FIRST)[0].rows.tolist() for view in (first, second))
+    assert ones != others and len(ones) == len(others)

@@ -36,7 +36,7 @@ def row(recipe: Recipe) -> tuple[str, ...]:
     ]
     trusts = "nothing" if method.self_training is None else f"`{sentence(method.self_training)}`"
     if method.teacher:
-        trusts += ", by a teacher of the same round"
+        trusts += ", by a teacher of the same round" + " and its student" * (method.teacher.generations > 1)
     return f"`{recipe.name}`", f"`{sentence(method.query)}`", trusts, ", ".join(settings), recipe.reference
 
 

@@ -14,6 +14,7 @@ from actune.bench.cells import Cell, Device, _unusual, data_digest, load, plan
 from actune.bench.grid import parse_grid
 from actune.core.settings import Settings, Training
 from actune.errors import ActuneError, DataError, SettingError
+from actune.methods.method import RECIPES
 from tests.bench.conftest import stub_hub
 from tests.models.tiny import save_tiny
 
@@ -46,6 +47,12 @@ def test_a_fix_that_changes_results_makes_all_cells_new(monkeypatch: pytest.Monk
     before = only(ONE)
     monkeypatch.setattr(cells, "RESULTS", cells.RESULTS + 1)
     assert only(ONE).key != before.key and only(ONE).group != before.group
+
+
+def test_a_method_that_became_another_one_has_other_cells(monkeypatch: pytest.MonkeyPatch):
+    before = only(ONE)
+    monkeypatch.setitem(RECIPES, "actune", replace(RECIPES["actune"], version=2))
+    assert only(ONE).key != before.key and only(ONE).group == before.group
 
 
 def test_a_sample_of_a_named_data_set_counts():
@@ -129,6 +136,8 @@ def test_labels_fits_and_steps_of_a_cell():
     assert (sampled.fits, sampled.reads) == (4, 4 * (600 + 500))
     # 50 labels in 7 steps for 30 epochs, then twice 600 steps with pseudo-labels
     assert cell.steps == 30 * 7 + 2 * 600
+    # a teacher on 50, 100 and 150 labels, and two students of 500 steps each time
+    assert only(ONE.replace("actune", "auto")).steps == 30 * (7 + 13 + 19) + 3 * 2 * 500
 
 
 SWEEP = "[[sweep]]\nover = { beta = [0.25, 0.5] }\n"

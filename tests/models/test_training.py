@@ -125,6 +125,13 @@ def test_with_trusted_rows_there_are_as_many_steps_as_the_recipe_says() -> None:
     assert all(sorted(rows) == [0, 1, 2] and sorted(trusted) == [0, 1] for rows, trusted, _ in few)
 
 
+def test_an_objective_may_want_fewer_steps_with_trusted_rows_and_never_more() -> None:
+    fewer = Objective(threshold=0.0, most_steps=RECIPE.steps - 1)
+    assert len(plan_batches(training_of(20, 12), fewer, RECIPE, Streams(0))) == RECIPE.steps - 1
+    assert len(plan_batches(training_of(20), fewer, RECIPE, Streams(0))) == len(batches_of(training_of(20)))
+    assert Objective(most_steps=500).steps(150) == 150 and Objective().steps(150) == 150
+
+
 def test_the_order_is_the_streams_and_every_round_has_another() -> None:
     for training in (training_of(20), training_of(20, 12)):
         assert batches_of(training) == batches_of(training) != batches_of(training, round=1)

@@ -64,6 +64,23 @@ def test_the_student_is_another_model_than_its_teacher(tmp_path: Path, questions
     assert predictions[0] != predictions[1]
 
 
+def test_a_student_teaches_the_next_one(tmp_path: Path, questions: Task) -> None:
+    """What auto's last student learnt is what its first one says, and that is another model."""
+    found = []
+    for method in ("auto-one-student", "auto"):
+        session = answered(created(tmp_path, questions, method), questions)
+        machine, fits = session.machine, []
+        plain = machine.learner.fit
+        machine.learner.fit = lambda *given, fits=fits, plain=plain: fits.append(plain(*given)) or fits[-1]  # type: ignore[method-assign]
+        assert session.advance()["trusted"] == FAST["teacher_rows"] // 2
+        kept, models = session.store.load_arrays("fit-000"), [fit.read(machine.inputs).log_proba for fit in fits]
+        said = models[-2].argmax(1).numpy()
+        np.testing.assert_array_equal(kept["trusted_targets"], said[kept["trusted_rows"]])
+        found.append(models)
+    one, two = found
+    assert (len(one), len(two)) == (2, 3) and one[1].equal(two[1]) and not two[1].equal(two[2])
+
+
 @pytest.mark.parametrize(("confidence", "keeps"), [(1.0, False), (0.5, True)])  # a probability never exceeds 1
 def test_hast_that_keeps_nothing_is_a_plain_model_of_the_labels(
     confidence: float, keeps: bool, tmp_path: Path, questions: Task

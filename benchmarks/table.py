@@ -37,6 +37,8 @@ def means(table: Path, column: str, at: str, task: str) -> str:
     labels = at.split(",")
     lines = [["labels", *labels, "seeds"], ["---"] * (len(labels) + 2)]
     for method, curve in curves.items():
+        if not any(map(any, curve.values())):
+            continue  # a method without what the column is about
         cells = [
             number(str(sum(curve[count]) / len(curve[count])) if count in curve else "", column) for count in labels
         ]
@@ -48,7 +50,8 @@ def number(cell: str, column: str) -> str:
     """With as many digits as readers can use; what is not there is a dash."""
     if not cell:
         return "–"
-    return f"{float(cell):.{1 if column == 'seconds' else 3}f}" if "." in cell else cell
+    digits = {"seconds": 1, "pseudo_labels": 0}.get(column, 3)
+    return f"{float(cell):.{digits}f}" if "." in cell else cell
 
 
 if __name__ == "__main__":

@@ -64,13 +64,14 @@ def test_symbols_and_other_words_of_the_command_line_are_told():
 
 def test_benchmark_tables_are_what_the_script_prints():
     page = (ROOT / "docs/benchmark.md").read_text(encoding="utf-8")
-    found = re.findall(r"<!-- (|weak |core )table: (.*?) -->\n(.*?)<!-- /table -->", page, re.DOTALL)
-    assert len(found) >= 7
+    pattern = r"<!-- (|weak |core )(table|differences|classes): (.*?) -->\n(.*?)<!-- /table -->"
+    found = re.findall(pattern, page, re.DOTALL)
+    assert len(found) == page.count("<!-- /table -->") >= 14
     places = {"": "trec_mpnet_gpu.csv", "weak ": "trec_weak_mpnet_gpu.csv", "core ": "core/results.csv"}
-    for kind, words, table in found:
-        results = f"benchmarks/results/{places[kind]}"
-        script = [sys.executable, "benchmarks/table.py", results, *words.split()]
-        printed = subprocess.run(script, cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    for kind, script, words, table in found:
+        command = [f"benchmarks/{script}.py", f"benchmarks/results/{places[kind]}", *words.split()]
+        assert not kind or f"\npython {' '.join(command)}\n" in page
+        printed = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, check=True).stdout.decode()
         assert table == printed
 
 

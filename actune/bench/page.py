@@ -13,6 +13,7 @@ from actune.bench.figures.drawing import Missing
 from actune.bench.judging import FAILS, HOLDS, OPEN, Finding, claims_table
 from actune.bench.progress import Progress
 from actune.bench.ranking import ranking_table
+from actune.bench.store import GRID
 from actune.bench.tables import Table, paper_tables
 from actune.report.page import check_place, fill
 from actune.session.store import write_atomically
@@ -87,7 +88,7 @@ def _facts(evidence: Evidence, progress: Progress) -> dict[str, list[str]]:
         "machines": _different(table, "machine"),
         "versions": _different(table, "versions"),
         "commits": _different(table, "commit"),
-        "grids": [f"actune bench run {grid.name}" for grid in sorted(evidence.results.folder.glob("*.toml"))],
+        "grid": [f"actune bench run {GRID}"] if (evidence.results.folder / GRID).is_file() else [],
     }
 
 

@@ -65,6 +65,15 @@ def test_cells_that_are_not_finished_are_told(tmp_path):
     assert report.facts["cells"] == [sentence] and "<script" not in file.read_text(encoding="utf-8")
 
 
+def test_only_the_grid_is_named_as_one(tmp_path):
+    planted = Planted(cell("mine", "random", [0.5]))
+    planted.folder = tmp_path
+    (tmp_path / "bench.toml").touch()
+    assert write_page(planted, tmp_path / "report.html")[0].facts["grid"] == []
+    (tmp_path / "grid.toml").touch()
+    assert write_page(planted, tmp_path / "report.html")[0].facts["grid"] == ["actune bench run grid.toml"]
+
+
 def test_latex_comes_on_request(paper_results, tmp_path):
     report, files = write_page(Planted(cell("mine", "random", [0.5])), tmp_path / "small.html")
     assert files == [tmp_path / "small.html"] and not (tmp_path / "small.tex").exists()

@@ -126,14 +126,21 @@ def test_commands_and_options_exist(page):
 def test_the_tables_of_the_default_method_are_what_its_scripts_print():
     judged = ["benchmarks/auto/judge.py", "show", "benchmarks/results/breadth"]
     searched = ["benchmarks/auto/search.py", "show"]
+    untouched = [*judged, "--seeds", "1,2,3,4"]
     taught = ["benchmarks/auto/learning.py", "show"]
     tuned = ["benchmarks/table.py", "benchmarks/results/auto/results.csv", "accuracy", "100,200,300,400,500,700,1000"]
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
     printed = [
         subprocess.run([sys.executable, *words], cwd=ROOT, env=place, capture_output=True, text=True, check=True).stdout
-        for words in (judged, searched, taught, *([*tuned, task] for task in ("sst2", "ag_news", "chemprot")))
+        for words in (
+            judged,
+            untouched,
+            searched,
+            taught,
+            *([*tuned, task] for task in ("sst2", "ag_news", "chemprot")),
+        )
     ]
     tables = re.findall(r"(?:^\|.*\n)+", (ROOT / "docs/auto.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(tables) == 10
+    assert len(tables) == 11
     for table in tables:
         assert any(table in said for said in printed), table

@@ -138,13 +138,13 @@ def main() -> None:
     parser.add_argument("verb", choices=["collect", "show"])
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path, nargs="?")
-    parser.add_argument("--seeds", default="0,1,2,3,4", help="that are finished")
+    parser.add_argument("--seeds", default="0,1,2,3,4", help="that count; estimates are shown of all")
     given = parser.parse_args()
     if given.verb == "collect":
         collect(given.source, given.target, [int(seed) for seed in given.seeds.split(",")])
         return
     table = pd.read_csv(given.source / "results.csv")
-    areas = areas_of(table)
+    areas = areas_of(table[table.seed.isin([int(seed) for seed in given.seeds.split(",")])])
     baselines = tuple(sorted({m for m, _, _ in areas} - {"auto", *ABLATIONS}))
     print(means(areas), overall(areas, baselines), by_task(areas, NEVER_BELOW), sep="\n\n", end="\n\n")
     print(overall(areas, ABLATIONS), estimates(given.source / ESTIMATES), sep="\n\n")

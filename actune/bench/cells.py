@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -180,10 +179,7 @@ class _Planner:
 
 def steps_of(request: Request, training: Training) -> int:
     """The training steps of a whole run, about: how many rows a teacher or rules give is not known before."""
-    from actune.models.training import epochs_of
-
-    def plain(labels: int) -> int:
-        return epochs_of(labels, training) * math.ceil(labels / training.labelled_batch)
+    from actune.models.training import steps_alone, steps_with
 
     method = build(request.method, Settings())
     steps = training.most_steps if request.opens else 0
@@ -191,8 +187,8 @@ def steps_of(request: Request, training: Training) -> int:
         labels = request.batch * (round + 1) if request.opens else request.initial + request.batch * round
         trusts = method.self_training is not None and (method.teacher or round or request.opens)
         generations = method.teacher.generations if method.teacher else 1
-        steps += method.objective.steps(training.steps) * generations * bool(trusts)
-        steps += plain(labels) * bool(method.teacher or not trusts)
+        steps += steps_with(labels, method.objective, training) * generations * bool(trusts)
+        steps += steps_alone(labels, training) * bool(method.teacher or not trusts)
     return steps
 
 

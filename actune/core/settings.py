@@ -54,6 +54,7 @@ class Training:
     epochs: int = 15  # on labels alone
     most_steps: int = 2000  # on labels alone: fewer epochs where there are many labels, but one at least
     steps: int = 2000  # with pseudo-labels
+    as_long: bool = True  # with pseudo-labels: at least as many steps as on the labels alone, up to most_steps
     dev_every: int = 50
     dev_at_epoch_end: bool = True  # on labels alone
     labelled_batch: int = 8

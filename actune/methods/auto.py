@@ -9,10 +9,11 @@ from actune.core.settings import Settings
 from actune.methods.features import embeddings
 from actune.methods.method import Method, Teacher, asking, recipe, variant
 from actune.methods.queries import Distinct, Top
-from actune.methods.teaching import EvenDraw
+from actune.methods.teaching import MOST, EvenDraw
 from actune.methods.uncertainty import margin
 
-STEPS = 500  # of a student: what a teacher passes on is soon learnt, and there are two to teach
+STEPS = 500  # of a student, where labels alone take no more: what a teacher passes on is soon learnt
+TEACHER = Teacher(may_stay=True, generations=2, reads=MOST)
 
 
 @recipe(
@@ -21,14 +22,14 @@ STEPS = 500  # of a student: what a teacher passes on is soon learnt, and there 
     "ask where two classes are closest, about unlike texts; a teacher passes on equally many of each class, twice",
     "after Zhdanov 2019, Mukherjee and Awadallah 2020",
     uses=("teacher_rows", "weight"),
-    version=2,
+    version=3,
 )
 def auto(settings: Settings) -> Method:
     return Method(
         query=Distinct(margin, embeddings),
         self_training=_draw(settings),
         objective=Objective(settings.weight, NO_GATE, most_steps=STEPS),
-        teacher=Teacher(may_stay=True, generations=2),
+        teacher=TEACHER,
     )
 
 
@@ -49,12 +50,12 @@ def auto_no_balance(settings: Settings) -> Method:
 
 @variant("auto", "auto-one-student", "ablation", "auto whose first student is the last")
 def auto_one_student(settings: Settings) -> Method:
-    return replace(auto(settings), teacher=Teacher(may_stay=True))
+    return replace(auto(settings), teacher=replace(TEACHER, generations=1))
 
 
 @variant("auto", "auto-no-switch", "ablation", "auto whose student is taken even where dev is against it")
 def auto_no_switch(settings: Settings) -> Method:
-    return replace(auto(settings), teacher=Teacher(generations=2))
+    return replace(auto(settings), teacher=replace(TEACHER, may_stay=False))
 
 
 def _draw(settings: Settings) -> EvenDraw:

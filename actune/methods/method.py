@@ -25,6 +25,7 @@ class Teacher:
     hands_over: bool = False  # the student begins where the teacher stands, instead of afresh
     may_stay: bool = False  # where it is clearly better on dev; the round's model then learnt from labels alone
     generations: int = 1  # the student teaches the next one, so many in all
+    reads: int | None = None  # at most so many texts of the pool, drawn anew each time; None: all
 
 
 @dataclass(frozen=True)

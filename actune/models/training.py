@@ -193,7 +193,18 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
         return batches
     labelled = endless(count, size, order)
     trusted = endless(len(training.trusted), recipe.pseudo_batch, streams.rng("trusted order"))
-    return [Batch(next(labelled), next(trusted)) for _ in range(objective.steps(recipe.steps))]
+    return [Batch(next(labelled), next(trusted)) for _ in range(steps_with(count, objective, recipe))]
+
+
+def steps_with(labels: int, objective: Objective, recipe: Training) -> int:
+    """How many steps a fit with pseudo-labels has. One with fewer than the labels alone take has not learnt these."""
+    planned = objective.steps(recipe.steps)
+    return max(planned, min(steps_alone(labels, recipe), recipe.most_steps)) if recipe.as_long else planned
+
+
+def steps_alone(labels: int, recipe: Training) -> int:
+    """How many steps a fit on so many labels and nothing else has."""
+    return epochs_of(labels, recipe) * math.ceil(labels / min(recipe.labelled_batch, labels))
 
 
 def epochs_of(labels: int, recipe: Training) -> int:

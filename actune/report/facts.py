@@ -48,6 +48,11 @@ class Run:
         return any(facts.get("offered_estimate") is not None for facts in self.rounds)
 
     @property
+    def gains(self) -> bool:
+        """Whether it is known what self-training brought."""
+        return any(gain(facts) is not None for facts in self.rounds)
+
+    @property
     def trusts(self) -> bool:
         """Whether any pseudo-label was ever trained on."""
         return any(facts["trusted"] for facts in self.rounds)
@@ -58,6 +63,16 @@ def spread(facts: dict[str, Any]) -> str:
     counts = [count for count in facts.get("offered_classes", facts["trusted_classes"]) if count]
     total = sum(counts)
     return f"{math.exp(-sum(n / total * math.log(n / total) for n in counts)):.1f}" if total else ""
+
+
+def gain(facts: dict[str, Any]) -> float | None:
+    """What self-training brought in a round: on test, or where there is none on dev, which also chose the models."""
+    return facts["gain"] if facts.get("gain") is not None else facts.get("dev_gain")
+
+
+def points(share: float | None) -> str:
+    """A difference of two shares as every table prints it."""
+    return "–" if share is None else f"{100 * share:+.1f}"
 
 
 def runs_of(sessions: Sequence[Session]) -> list[Run]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.errors import UserError
-from actune.report.facts import Run, percent, runs_of, spread, verdict
+from actune.report.facts import Run, gain, percent, points, runs_of, spread, verdict
 from actune.session.session import Session
 from actune.session.store import write_atomically
 
@@ -88,7 +88,7 @@ def fill(package: str, file: str, **facts: Any) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": percent, "spread": spread}
+    environment.filters |= {"gain": gain, "percent": percent, "points": points, "spread": spread}
     template = resources.files(package).joinpath(file).read_text(encoding="utf-8")
     style = resources.files("actune.report").joinpath("page.css").read_text(encoding="utf-8")
     return environment.from_string(template).render(style=style, **facts)

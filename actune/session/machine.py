@@ -32,6 +32,8 @@ from actune.session.state import Labels
 from actune.session.trusting import described, held_out, trusted_arrays, trusted_in
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from actune.core.objective import Objective
     from actune.core.settings import Training
     from actune.methods.queries import Query
@@ -61,6 +63,7 @@ class Fitted:
     classifier: Classifier
     training: TrainingSet
     offered: PseudoLabels
+    rival: Classifier | None = None  # of a teacher and its last student the one that was not taken
 
 
 class Shared(Protocol):
@@ -163,21 +166,45 @@ class Machine:
         newest = Fitted(taught, training, PseudoLabels.none())
         for generation in range(teacher.generations):
             newest = self._next(newest, labels, replace(streams, generation=generation))
-        if teacher.may_stay and newest.classifier is not taught and self._clearly_better(taught, newest.classifier):
-            return Fitted(taught, training, newest.offered)
-        return newest
+        if newest.classifier is taught:
+            return newest
+        if teacher.may_stay and self._clearly_better(taught, newest.classifier):
+            return Fitted(taught, training, newest.offered, newest.classifier)
+        return replace(newest, rival=taught)
 
     def _next(self, last: Fitted, labels: Labels, streams: Streams) -> Fitted:
         """The student of the newest model, or that model where it passes nothing on: the same fit again."""
         assert self.method.teacher and self.method.self_training
-        pace, view = Pace(streams.round, self.config.resolved.horizon), self.view(last.classifier, labels, streams)
+        pace, rows = Pace(streams.round, self.config.resolved.horizon), self._drawn(labels, streams)
+        view = (
+            self.view(last.classifier, labels, streams)
+            if rows is None
+            else self._glimpse(last.classifier, rows, streams)
+        )
         found, _ = self.method.self_training(view, None, pace)
         trusted = self._described(found, view, last.classifier)
+        if rows is not None:
+            trusted = replace(trusted, rows=rows[trusted.rows])
         if not len(trusted):
             return replace(last, offered=trusted)
         training = replace(last.training, trusted=trusted)
         start = last.classifier if self.method.teacher.hands_over else None
         return Fitted(self._fit(training, self.method.objective, streams, start), training, trusted)
+
+    def _drawn(self, labels: Labels, streams: Streams) -> npt.NDArray[np.int64] | None:
+        """The rows that a teacher reads where the pool has more than it would."""
+        assert self.method.teacher
+        free, most = self._free(labels), self.method.teacher.reads
+        if most is None or len(free) <= most:
+            return None
+        return np.sort(streams.rng("teacher's rows").choice(free, most, replace=False))
+
+    def _glimpse(self, classifier: Classifier, rows: npt.NDArray[np.int64], streams: Streams) -> View:
+        """What `classifier` says about these rows, which are the pool here."""
+        inputs = self.inputs
+        few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
+        names = [self.session.pool.ids[row] for row in rows]
+        return View(classifier.read(few, self.session.progress), range(len(rows)), streams=streams, ids=names)
 
     def _clearly_better(self, one: Classifier, other: Classifier) -> bool:
         """Whether dev says so, by two standard errors of what the two disagree on; without a dev set nothing does."""
@@ -203,16 +230,20 @@ class Machine:
     def view(self, classifier: Classifier, labels: Labels, streams: Streams) -> View:
         """What `classifier` says about the pool, with what is known of it so far."""
         labelled = sorted(labels.of_row)
-        free = np.ones(len(self.session.pool), bool)
-        free[labelled + sorted(labels.skipped)] = False
         return View(
             ModelOutputs(self, classifier, streams),
-            unlabelled=torch.from_numpy(np.flatnonzero(free)),
+            unlabelled=torch.from_numpy(self._free(labels)),
             labelled=labelled,
             labels=[labels.of_row[row] for row in labelled],
             streams=streams,
             ids=self.session.pool.ids,
         )
+
+    def _free(self, labels: Labels) -> npt.NDArray[np.int64]:
+        """The rows that nobody has labelled or skipped."""
+        free = np.ones(len(self.session.pool), bool)
+        free[[*labels.of_row, *labels.skipped]] = False
+        return np.flatnonzero(free)
 
     def evaluate(self, classifier: Classifier) -> tuple[dict[str, Any], Any]:
         """Accuracy on dev and test, macro-F1, and the predictions on test behind them; none without the set."""
@@ -225,6 +256,17 @@ class Machine:
         if self.dev is not None and task.dev is not None:
             facts["dev_accuracy"] = accuracy(self._predicted(classifier, self.dev, task.dev), self.dev.labels)
         return facts, predictions
+
+    def gain(self, fitted: Fitted, metrics: dict[str, Any]) -> dict[str, Any]:
+        """What self-training brings in this round: the last student's accuracy less its teacher's, taken or not."""
+        if fitted.rival is None:
+            return {}
+        other, _ = self.evaluate(fitted.rival)
+        sign = 1 if len(fitted.training.trusted) else -1
+        return {
+            gain: None if metrics[name] is None else sign * (metrics[name] - other[name])
+            for gain, name in (("gain", "accuracy"), ("dev_gain", "dev_accuracy"))
+        }
 
     def _predicted(self, classifier: Classifier, given: Labelled, pool: Pool) -> Any:
         return checked(classifier.read(given.inputs), pool.ids).log_proba.argmax(1).cpu().numpy()

@@ -54,6 +54,7 @@ def result(session: Session) -> dict[str, Any]:
         "pseudo_labels": [facts["trusted"] for facts in rounds],
         "pseudo_label_accuracy": [facts["trusted_accuracy"] for facts in rounds],
         "pseudo_label_estimate": [facts.get("offered_estimate") for facts in rounds],
+        "self_training_gain": [facts.get("gain") for facts in rounds],
         "seconds": [round(sum(facts["seconds"].values()), 3) for facts in rounds],
         "asked": asked,
     }

@@ -185,6 +185,7 @@ class Session:
         classifier = fitted.classifier
         clock.stop("fit")
         metrics, predictions = machine.evaluate(classifier)
+        metrics |= machine.gain(fitted, metrics)
         clock.stop("evaluate")
         last = 0 < self.config.request.fits <= round + 1
         selection = None if last else machine.select(classifier, labels, streams, self._memory(round), round + 1)

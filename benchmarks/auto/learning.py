@@ -2,9 +2,11 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/auto/learning.py run --draws 0,1
     PYTHONPATH=. python benchmarks/auto/learning.py show
+    PYTHONPATH=. python benchmarks/auto/learning.py run --learner finetune --tasks trec,sst2,ag_news,chemprot \\
+        --labels 150,500 --draws 0 --variants "150 steps;auto" --threads 2 --workers 1 --out runs/students.csv
 
-A probe on at most 10,000 texts of each of six tasks. Labels are drawn at random, so that nothing but the teaching
-differs, and accuracy is on train rows outside the pool, as in search.py; test sets are never looked at.
+A probe, or a fine-tuned encoder, on at most 10,000 texts of a task. Labels are drawn at random, so that nothing but the
+teaching differs, and accuracy is on train rows outside the pool, as in search.py; test sets are never looked at.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -42,6 +45,7 @@ class Taught:
     weight: float = 1.0
     steps: int = 500
     generations: int = 2
+    batch: int | None = None  # pseudo-labels in a step, where not as many as the task has
 
 
 ANY = Drawn(2048, weigh="one")
@@ -51,6 +55,10 @@ VARIANTS: dict[str, Taught] = {
     "three students": Taught(ANY, generations=3),
     "300 steps": Taught(ANY, steps=300),
     "150 steps": Taught(ANY, steps=150),
+    "1,000 steps": Taught(ANY, steps=1000),
+    "2,000 steps": Taught(ANY, steps=2000),
+    "500 steps of 8": Taught(ANY, steps=500, batch=8),
+    "1,000 steps of 8": Taught(ANY, steps=1000, batch=8),
     "half the weight": Taught(ANY, weight=0.5),
     "twice the weight": Taught(ANY, weight=2),
     "4,096 texts": Taught(replace(ANY, keep=4096)),
@@ -60,10 +68,25 @@ VARIANTS: dict[str, Taught] = {
     "agreeing": Taught(replace(ANY, agreeing=15)),
     "before": Taught(Drawn(4096, agreeing=15), weight=0.5, steps=600, generations=1),
 }
+LONGER = ("1,000 steps", "2,000 steps", "500 steps of 8", "1,000 steps of 8")  # than a probe needs
+USUAL = [name for name in VARIANTS if name not in LONGER]
 
 
-def one_draw(task: str, draw: int, labels: int, data_dir: str | None) -> list[dict[str, object]]:
-    """The accuracy of every variant on one draw of labels."""
+@dataclass(frozen=True)
+class Place:
+    """What learns, from which labels."""
+
+    task: str
+    draw: int
+    labels: int
+    learner: str = "probe"
+    model: str = "minilm"
+    device: str = "cpu"
+    threads: int = 1
+
+
+def one_draw(place: Place, variants: Sequence[str], data_dir: str | None) -> list[dict[str, object]]:
+    """The accuracy of these variants on one draw of labels."""
     import torch
 
     from actune.core.classifier import Labelled
@@ -71,17 +94,16 @@ def one_draw(task: str, draw: int, labels: int, data_dir: str | None) -> list[di
     from actune.models.learners import make_learner, recipe_for
     from actune.models.sources import fetch, find_model
 
-    torch.set_num_threads(1)
-    data = task_of(task, POOL, data_dir)
+    torch.set_num_threads(place.threads)
+    data = task_of(place.task, POOL, data_dir)
     assert data.dev is not None and data.test is not None
-    recipe = replace(recipe_for("probe", "cpu"), pseudo_batch=data.training.get("pseudo_batch", 32))
-    classes = len(data.pool.classes)
-    learner = make_learner(
-        "probe", fetch(find_model("minilm")), classes, data.settings.max_tokens, recipe, torch.device("cpu")
-    )
+    usual = recipe_for(place.learner, place.device)
+    recipe = replace(usual, as_long=False, pseudo_batch=data.training.get("pseudo_batch", usual.pseudo_batch))
+    encoder, device = fetch(find_model(place.model)), torch.device(place.device)
+    learner = make_learner(place.learner, encoder, len(data.pool.classes), data.settings.max_tokens, recipe, device)
     inputs, dev, judge = (learner.prepare(part.texts) for part in (data.pool, data.dev, data.test))
-    known, streams = np.asarray(data.pool.labels, np.int64), Streams(draw, labels)
-    rows = np.sort(streams.rng("labels").choice(len(known), labels, replace=False))
+    known, streams = np.asarray(data.pool.labels, np.int64), Streams(place.draw, place.labels)
+    rows = np.sort(streams.rng("labels").choice(len(known), place.labels, replace=False))
     rest = torch.from_numpy(np.setdiff1d(np.arange(len(known)), rows))
     given = TrainingSet(rows, known[rows], PseudoLabels.none())
     held = Labelled(dev, np.asarray(data.dev.labels, np.int64))
@@ -92,9 +114,11 @@ def one_draw(task: str, draw: int, labels: int, data_dir: str | None) -> list[di
         return float((said == np.asarray(data.test.labels)).mean())  # type: ignore[union-attr]
 
     found = {ALONE: right(teacher)}
-    for name, taught in VARIANTS.items():
+    for name in variants:
+        taught = VARIANTS[name]
         newest, objective = teacher, Objective(taught.weight, NO_GATE)
-        learner.recipe = replace(recipe, steps=taught.steps)  # type: ignore[attr-defined]
+        batch = taught.batch or recipe.pseudo_batch
+        learner.recipe = replace(recipe, steps=taught.steps, pseudo_batch=batch)  # type: ignore[attr-defined]
         for generation in range(taught.generations):
             here = replace(streams, generation=generation)
             view = View(newest.read(inputs), rest, streams=here)
@@ -102,18 +126,18 @@ def one_draw(task: str, draw: int, labels: int, data_dir: str | None) -> list[di
             newest = learner.fit(inputs, replace(given, trusted=passed), objective, here, held)
         found[name] = right(newest)
     return [
-        dict(zip(COLUMNS, (name, task, draw, labels, round(value, 4)), strict=True)) for name, value in found.items()
+        dict(zip(COLUMNS, (name, place.task, place.draw, place.labels, round(value, 4)), strict=True))
+        for name, value in found.items()
     ]
 
 
-def run(draws: list[int], file: Path, data_dir: str | None, workers: int) -> None:
+def run(places: list[Place], variants: Sequence[str], file: Path, data_dir: str | None, workers: int) -> None:
     """What is not in the file yet."""
     done = {(line["task"], int(line["draw"]), int(line["labels"])) for line in stored(file)}
-    places = [(task, draw, labels) for draw in draws for task in TASKS for labels in LABELS]
-    left = [place for place in places if place not in done]
+    left = [place for place in places if (place.task, place.draw, place.labels) not in done]
     print(f"{len(left)} of {len(places)} draws are left", flush=True)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
-        for future in as_completed([processes.submit(one_draw, *place, data_dir) for place in left]):
+        for future in as_completed([processes.submit(one_draw, place, variants, data_dir) for place in left]):
             fresh = not file.exists()
             with file.open("a", encoding="utf-8", newline="") as out:
                 writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
@@ -127,11 +151,11 @@ def show(file: Path, against: str) -> str:
     values: dict[tuple[str, str], dict[tuple[int, int], float]] = defaultdict(dict)
     for line in stored(file):
         values[line["variant"], line["task"]][int(line["draw"]), int(line["labels"])] = 100 * float(line["accuracy"])
-    rows = []
+    rows, tasks = [], [task for task in TASKS if (against, task) in values]
     for variant in {name for name, _ in values}:
         gaps = {
             task: [value - values[against, task][place] for place, value in values[variant, task].items()]
-            for task in TASKS
+            for task in tasks
         }
         every = [gap for each in gaps.values() for gap in each]
         means = [fmean(each) for each in gaps.values()]
@@ -139,7 +163,7 @@ def show(file: Path, against: str) -> str:
         rows.append(
             (fmean(means), [variant, *(f"{mean:+.2f}" for mean in means), f"{fmean(means):+.2f}", f"{error:.2f}"])
         )
-    lines = [["variant", *TASKS, "mean", "standard error"], ["---"] * (len(TASKS) + 3)]
+    lines = [["variant", *tasks, "mean", "standard error"], ["---"] * (len(tasks) + 3)]
     lines += [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -148,13 +172,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("verb", choices=["run", "show"])
     parser.add_argument("--draws", default="0,1")
+    parser.add_argument("--labels", default=",".join(map(str, LABELS)))
+    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--variants", default=";".join(USUAL), help="names with semicolons between them")
+    parser.add_argument("--learner", default="probe", choices=["probe", "finetune"])
+    parser.add_argument("--model", default="minilm")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--against", default="auto")
     parser.add_argument("--data-dir")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     if given.verb == "run":
-        run([int(draw) for draw in given.draws.split(",")], given.out, given.data_dir, given.workers)
+        how = (given.learner, given.model, given.device, given.threads)
+        draws, labels = ([int(each) for each in text.split(",")] for text in (given.draws, given.labels))
+        places = [Place(t, d, n, *how) for d in draws for t in given.tasks.split(",") for n in labels]
+        run(places, given.variants.split(";"), given.out, given.data_dir, given.workers)
     print(show(given.out, given.against))
 
 

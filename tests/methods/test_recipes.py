@@ -82,12 +82,13 @@ def test_an_ablation_differs_in_one_thing() -> None:
 def test_an_ablation_of_auto_differs_in_one_thing() -> None:
     auto, draw = build("auto", SETTINGS), EvenDraw(SETTINGS.teacher_rows // 2)
     taught = Objective(0.5, NO_GATE, most_steps=500)
-    assert auto == Method(Distinct(margin, embeddings), draw, taught, Teacher(may_stay=True, generations=2))
+    teacher = Teacher(may_stay=True, generations=2, reads=16_384)
+    assert auto == Method(Distinct(margin, embeddings), draw, taught, teacher)
     assert build("auto-query", SETTINGS) == Method(auto.query, None, Objective())
     assert build("auto-no-groups", SETTINGS) == replace(auto, query=Top(margin))
     assert build("auto-no-balance", SETTINGS) == replace(auto, self_training=replace(draw, balanced=False))
-    assert build("auto-one-student", SETTINGS) == replace(auto, teacher=Teacher(may_stay=True))
-    assert build("auto-no-switch", SETTINGS) == replace(auto, teacher=Teacher(generations=2))
+    assert build("auto-one-student", SETTINGS) == replace(auto, teacher=replace(teacher, generations=1))
+    assert build("auto-no-switch", SETTINGS) == replace(auto, teacher=replace(teacher, may_stay=False))
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:

@@ -37,7 +37,9 @@ from tests.models.tiny import Plain, spied, training_of
 
 ROWS, CLASSES = 40, 3
 POINTS = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(7))
-RECIPE = Training(learning_rate=0.05, epochs=3, steps=9, dev_every=4, dev_at_epoch_end=False, pseudo_batch=5)
+RECIPE = Training(
+    learning_rate=0.05, epochs=3, steps=9, as_long=False, dev_every=4, dev_at_epoch_end=False, pseudo_batch=5
+)
 ALWAYS = Objective(threshold=0.0)
 TRUSTED = np.arange(20, 32)
 
@@ -123,6 +125,18 @@ def test_with_trusted_rows_there_are_as_many_steps_as_the_recipe_says() -> None:
     assert all(len(rows) == 8 and len(trusted) == 5 and not ends for rows, trusted, ends in batches)
     few = batches_of(training_of(3, 2))
     assert all(sorted(rows) == [0, 1, 2] and sorted(trusted) == [0, 1] for rows, trusted, _ in few)
+
+
+@pytest.mark.parametrize("labels, most, expected", [(20, 2000, 60), (200, 2000, 375), (200, 100, 100), (3, 2000, 60)])
+def test_a_fit_with_trusted_rows_is_as_long_as_one_on_the_labels_alone(labels: int, most: int, expected: int) -> None:
+    recipe = replace(RECIPE, epochs=15, steps=60, most_steps=most, as_long=True)
+    assert len(plan_batches(training_of(labels, 12), ALWAYS, recipe, Streams(0))) == expected
+    alone = len(plan_batches(training_of(labels), ALWAYS, recipe, Streams(0)))
+    assert expected == max(60, min(alone, most))
+    shorter = replace(recipe, as_long=False)
+    assert len(plan_batches(training_of(labels, 12), ALWAYS, shorter, Streams(0))) == 60
+    least = Objective(threshold=0.0, most_steps=10)
+    assert len(plan_batches(training_of(200, 12), least, recipe, Streams(0))) == min(375, most)
 
 
 def test_an_objective_may_want_fewer_steps_with_trusted_rows_and_never_more() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 import actune
 from actune.errors import StorageError, UserError
-from actune.report.facts import spread
+from actune.report.facts import gain, spread
 from actune.report.page import render, write_report
 
-NAMES = ["both", "project", "begun", "random"]
+NAMES = ["both", "project", "begun", "random", "auto"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,6 +56,15 @@ def test_pseudo_labels_are_told_with_their_spread_their_estimate_and_the_truth(o
         assert [*row, "on" if facts["trusted"] else "off"] in parsed["both"].rows
     assert opened["actune"].rounds()[1]["offered_estimate"] is not None
     assert spread({"trusted_classes": [5, 0, 5]}) == "2.0" and spread({"trusted_classes": [0, 0]}) == ""
+
+
+def test_what_self_training_brings_is_told_where_there_is_a_model_without_it(opened, parsed):
+    for taught, trusting in zip(opened["auto"].rounds(), opened["actune"].rounds(), strict=True):
+        row = next(row for row in parsed["auto"].rows if row[:2] == [str(taught["round"]), f"{taught['offered']:,}"])
+        assert row[5] == "on" and row[6] == f"{100 * taught['gain']:+.1f}"
+        assert row[11:] == ["on" if trusting["trusted"] else "off", "–"]
+    assert gain({"gain": None, "dev_gain": 0.02}) == 0.02 and gain({"gain": 0.0, "dev_gain": 0.02}) == 0
+    assert "Brings:" in parsed["auto"].text and "Brings:" not in parsed["both"].text
 
 
 def test_the_first_sentence_holds_the_last_numbers(opened, parsed):

@@ -10,6 +10,7 @@ import pytest
 import actune
 from actune.annotators.oracle import Oracle
 from actune.core.objective import NO_GATE, Objective
+from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels
 from actune.methods.method import Method, Teacher
 from actune.methods.queries import Random
@@ -41,6 +42,48 @@ def test_a_teacher_stays_where_its_student_is_worse_on_dev(tmp_path, questions):
         assert better["trusted"] == 0 and worse["trusted"] == worse["offered"] == better["offered"] > 0
         assert better["dev_accuracy"] > worse["dev_accuracy"]
         assert better["offered_estimate"] < 0.5 and better["offered_accuracy"] < 0.5  # and it was to be seen
+        assert better["dev_gain"] < 0 and better["gain"] < 0  # what was not taken is told all the same
+
+
+def test_what_self_training_brings_is_the_student_less_its_teacher(tmp_path, questions):
+    kept, replaced = misled(tmp_path / "a", questions, True), misled(tmp_path / "b", questions, False)
+    for name in ("accuracy", "dev_accuracy"):
+        gain = {"accuracy": "gain", "dev_accuracy": "dev_gain"}[name]
+        first, second = kept[0], replaced[0]  # from the same labels: one is the teacher, the other the student
+        assert first[gain] == second[gain] == second[name] - first[name]
+    plain = actune.create(tmp_path / "c", questions, method="actune", changes=FAST, **PLAN)
+    run(plain, Oracle(questions.pool))
+    assert not any("gain" in facts for facts in plain.rounds())  # there is no model without them to compare with
+
+
+class AsPredicted:
+    """Trusts every candidate to be what the model says."""
+
+    def __call__(self, view, state, pace):
+        rows, predicted = view.candidates.numpy(), view.log_proba.argmax(1).numpy()
+        return PseudoLabels(rows, predicted[rows], np.ones(len(rows), np.float32)), state
+
+
+def test_a_teacher_that_reads_some_of_the_pool_says_of_them_what_one_that_reads_all_says(tmp_path, questions):
+    session = actune.create(tmp_path / "run", questions, method="hast", changes=FAST, **PLAN)
+    oracle = Oracle(questions.pool)
+    oracle.send(session.ask())
+    session.tell(oracle.collect())
+
+    def passed_on(reads, round=0):
+        teacher = Teacher(reads=reads)
+        session.machine.method = Method(Random(), AsPredicted(), Objective(1.0, NO_GATE), teacher)
+        return session.machine.fit(session.labels(), {}, Streams(0, round)).offered
+
+    every, some, others = passed_on(None), passed_on(50), passed_on(50, round=1)
+    assert len(every) == len(questions.pool) - len(session.labels().of_row) and len(some) == len(set(some.rows)) == 50
+    places = np.searchsorted(every.rows, some.rows)
+    np.testing.assert_array_equal(every.rows[places], some.rows)
+    np.testing.assert_array_equal(every.targets[places], some.targets)
+    np.testing.assert_allclose(every.confidence[places], some.confidence, rtol=1e-5)
+    assert set(some.rows) != set(others.rows)  # drawn anew
+    whole = passed_on(len(every))
+    np.testing.assert_array_equal(whole.rows, every.rows)
 
 
 def test_a_student_that_is_no_worse_takes_over(tmp_path, questions):

@@ -1,0 +1,154 @@
+"""The grid auto.toml as tables, with the rounds that unfinished cells have.
+
+    PYTHONPATH=. python benchmarks/auto/finetuned.py show benchmarks/results/auto_500_steps.csv
+    PYTHONPATH=. python benchmarks/auto/finetuned.py collect benchmarks/results/auto FILE.csv
+
+`collect` keeps what the tables need of a folder of cells; `show` takes such a file or the folder itself. Means over
+seeds stand where every seed has the round. Differences are of the same seed and number of labels; an interval is
+Student's, over the means of the seeds.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from scipy.stats import t as student
+
+from actune.bench.store import Results
+from actune.session.store import Store
+
+WHO = {"task": str, "method": str, "seed": int}
+FACTS = {
+    "labels": int,
+    "accuracy": float,
+    "dev_accuracy": float,
+    "trusted": int,
+    "offered": int,
+    "offered_accuracy": float,
+}
+COLUMNS: dict[str, Callable[[str], Any]] = {**WHO, **FACTS, "gain": float, "dev_gain": float}
+LABELS = (100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
+METHODS = ("auto", "auto-no-switch", "auto-query", "actune", "random")
+Round = dict[str, Any]
+Curves = dict[tuple[str, str], dict[int, dict[int, Round]]]  # task and method; seed; labels
+
+
+def rounds_of(place: Path) -> list[Round]:
+    """Every round of every cell, finished or not."""
+    if place.is_file():
+        with place.open(encoding="utf-8", newline="") as lines:
+            return [
+                {name: cast(line[name]) for name, cast in COLUMNS.items() if line[name]}
+                for line in csv.DictReader(lines)
+            ]
+    results, found = Results(place), []
+    for key, point in results.cells.items():
+        if (results.place(key) / "run.db").exists():
+            store = Store.open(results.place(key))
+            rounds = store.database.rounds()
+            store.close()
+            who = {"task": point.task, "method": point.method, "seed": point.seed}
+            found += [who | {name: facts[name] for name in COLUMNS if facts.get(name) is not None} for facts in rounds]
+    return found
+
+
+def curves_of(place: Path) -> Curves:
+    found = Curves()
+    for facts in rounds_of(place):
+        seeds = found.setdefault((facts["task"], facts["method"]), {})
+        seeds.setdefault(facts["seed"], {})[facts["labels"]] = facts
+    return found
+
+
+def collect(place: Path, file: Path) -> None:
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rounds_of(place))
+
+
+def accuracies(curves: Curves, task: str) -> str:
+    rows = [["labels", *map(str, LABELS)]]
+    for method in METHODS:
+        seeds = curves.get((task, method), {}).values()
+        cells = []
+        for labels in LABELS:
+            known = [seed[labels]["accuracy"] for seed in seeds if labels in seed]
+            cells.append(f"{fmean(known):.3f}" if known and len(known) == len(seeds) else "–")
+        if seeds:
+            rows.append([f"`{method}`", *cells])
+    return markdown(rows)
+
+
+def differences(curves: Curves, tasks: Iterable[str]) -> str:
+    """`auto` less each other method, over all rounds that both have."""
+    rows = [["task", "`auto` less", "points", "95 % interval", "seeds", "labels"]]
+    for task in tasks:
+        for other in METHODS[1:]:
+            gaps = paired(curves, task, other)
+            if not gaps:
+                continue
+            per_seed = [fmean(gap for _, gap in seed) for seed in gaps]
+            most = min(max(labels for labels, _ in seed) for seed in gaps)
+            rows.append(
+                [task, f"`{other}`", f"{fmean(per_seed):+.2f}", interval(per_seed), str(len(gaps)), f"to {most:,}"]
+            )
+    return markdown(rows)
+
+
+def switch(curves: Curves, task: str) -> str:
+    """Where self-training was off, and what `auto-no-switch` had there."""
+    rows = [["rounds of `auto`", "rounds", "share", "`auto` less `auto-no-switch`", "95 % interval", "seeds"]]
+    every = [facts for seed in curves[task, "auto"].values() for facts in seed.values()]
+    for name, off in (("self-training off", True), ("self-training on", False)):
+        gaps = paired(curves, task, "auto-no-switch", (off,))
+        per_seed = [fmean(gap for _, gap in seed) for seed in gaps]
+        count = sum((facts["trusted"] == 0) == off for facts in every)
+        share = f"{100 * count / len(every):.0f} %"
+        rows.append([name, str(count), share, f"{fmean(per_seed):+.2f}", interval(per_seed), str(len(per_seed))])
+    return markdown(rows)
+
+
+def paired(curves: Curves, task: str, other: str, off: Sequence[bool] = (True, False)) -> list[list[tuple[int, float]]]:
+    """For each seed, labels and points of the rounds where self-training was off, on, or either."""
+    found = []
+    for seed, rounds in curves.get((task, other), {}).items():
+        ours = curves[task, "auto"][seed]
+        both = sorted(n for n in rounds if n in ours and (ours[n]["trusted"] == 0) in off)
+        found.append([(n, 100 * (ours[n]["accuracy"] - rounds[n]["accuracy"])) for n in both])
+    return [seed for seed in found if seed]
+
+
+def interval(values: list[float]) -> str:
+    if len(values) < 2:
+        return "–"
+    half = float(student.ppf(0.975, len(values) - 1)) * stdev(values) / len(values) ** 0.5
+    return f"{fmean(values) - half:+.2f} to {fmean(values) + half:+.2f}"
+
+
+def markdown(rows: list[list[str]]) -> str:
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def main() -> None:
+    verb, place, *file = sys.argv[1:]
+    if verb == "collect":
+        return collect(Path(place), Path(file[0]))
+    curves = curves_of(Path(place))
+    tasks = list(dict.fromkeys(task for task, _ in curves))
+    for task in tasks:
+        print(f"{task}\n\n{accuracies(curves, task)}\n")
+    print(differences(curves, tasks))
+    for task in tasks:
+        if (task, "auto-no-switch") in curves:
+            print(f"\n{switch(curves, task)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: demo test setup check dist clean
 
 # few rounds, so that all is done within five minutes on two cores
-DEMO = --model minilm --learner finetune --device cpu --initial 50 --batch 50 --rounds 4 --seed 0
+DEMO = --model minilm --learner finetune --train-layers 3 --device cpu --initial 50 --batch 50 --rounds 4 --seed 0
 
 demo: setup
 	$(BIN)/actune run trec --method random $(DEMO) --out runs/demo/random

@@ -103,14 +103,16 @@ def differences(curves: Curves, tasks: Iterable[str]) -> str:
 
 def switch(curves: Curves, task: str) -> str:
     """Where self-training was off, and what `auto-no-switch` had there."""
-    rows = [["rounds of `auto`", "rounds", "share", "`auto` less `auto-no-switch`", "95 % interval", "seeds"]]
+    rows = [["`auto`", "rounds", "share", "compared", "less `auto-no-switch`", "95 % interval", "seeds"]]
     every = [facts for seed in curves[task, "auto"].values() for facts in seed.values()]
     for name, off in (("self-training off", True), ("self-training on", False)):
         gaps = paired(curves, task, "auto-no-switch", (off,))
         per_seed = [fmean(gap for _, gap in seed) for seed in gaps]
         count = sum((facts["trusted"] == 0) == off for facts in every)
         share = f"{100 * count / len(every):.0f} %"
-        rows.append([name, str(count), share, f"{fmean(per_seed):+.2f}", interval(per_seed), str(len(per_seed))])
+        compared = str(sum(map(len, gaps)))
+        points = f"{fmean(per_seed):+.2f}"
+        rows.append([name, str(count), share, compared, points, interval(per_seed), str(len(per_seed))])
     return markdown(rows)
 
 

@@ -153,16 +153,16 @@ def show(file: Path, against: str) -> str:
         values[line["variant"], line["task"]][int(line["draw"]), int(line["labels"])] = 100 * float(line["accuracy"])
     rows, tasks = [], [task for task in TASKS if (against, task) in values]
     for variant in {name for name, _ in values}:
-        gaps = {
-            task: [value - values[against, task][place] for place, value in values[variant, task].items()]
-            for task in tasks
-        }
-        every = [gap for each in gaps.values() for gap in each]
-        means = [fmean(each) for each in gaps.values()]
-        error = stdev(every) / len(every) ** 0.5
-        rows.append(
-            (fmean(means), [variant, *(f"{mean:+.2f}" for mean in means), f"{fmean(means):+.2f}", f"{error:.2f}"])
-        )
+        gaps = [
+            [value - values[against, task][place] for place, value in values[variant, task].items()] for task in tasks
+        ]
+        every, means = [gap for each in gaps for gap in each], [fmean(each) if each else None for each in gaps]
+        known = [mean for mean in means if mean is not None]
+        whole = len(known) == len(tasks)  # else its mean would be one of other tasks
+        error = f"{stdev(every) / len(every) ** 0.5:.2f}" if whole and len(every) > 1 else "–"
+        cells = [*means, fmean(known) if whole else None]
+        printed = ["–" if mean is None else f"{mean:+.2f}" for mean in cells]
+        rows.append((fmean(known), [variant, *printed, error]))
     lines = [["variant", *tasks, "mean", "standard error"], ["---"] * (len(tasks) + 3)]
     lines += [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -14,6 +14,7 @@ from actune.session import toml
 
 FORMAT = 1
 FILE = "run.toml"
+BEFORE = {"as_long": False}  # what folders from before a setting was there went without
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,16 @@ def load_config(folder: Path) -> Config:
             request=Request(**tables["request"], changes=tables["set"], reading=tables["reading"]),
             resolved=Resolved(**_tuples(tables["resolved"])),
             settings=Settings(**tables["settings"]),
-            training=Training(**tables["training"]),
-            final_training=Training(**tables["final_training"]),
+            training=_training(tables["training"]),
+            final_training=_training(tables["final_training"]),
             versions=tables["versions"],
         )
     except (KeyError, TypeError) as error:
         raise RunFolderError(f"{str(file)!r} is incomplete or was changed by hand: {error}") from error
+
+
+def _training(table: dict[str, Any]) -> Training:
+    return Training(**BEFORE | table) if table else Training()
 
 
 def differences(old: Request, new: Request) -> list[str]:

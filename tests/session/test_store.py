@@ -50,6 +50,14 @@ def test_a_folder_that_is_no_run(tmp_path):
         actune.open_session(tmp_path)
 
 
+def test_a_folder_from_before_a_setting_goes_on_without_it(folder):
+    text = (folder / FILE).read_text().replace("as_long = false", "as_long = true")
+    (folder / FILE).write_text(text)
+    assert load_config(folder).training.as_long
+    (folder / FILE).write_text(text.replace("as_long = true\n", ""))
+    assert not load_config(folder).training.as_long
+
+
 def test_a_newer_version_is_left_alone(folder):
     text = (folder / FILE).read_text()
     (folder / FILE).write_text(text.replace("format = 1", "format = 2", 1))

@@ -23,10 +23,10 @@ from actune.methods.trust import Pace
 from actune.models.encoders import choose_device
 from actune.models.learners import make_learner
 from actune.models.starting import kind_of, load_start, model_in
-from actune.session.database import QuestionRow, Selection
+from actune.session.database import Selection
 from actune.session.mapping import map_arrays
 from actune.session.metrics import accuracy, macro_f1
-from actune.session.outputs import ModelOutputs
+from actune.session.outputs import ModelOutputs, drawn, glimpse, question_rows
 from actune.session.resolve import encoder_folder
 from actune.session.state import Labels
 from actune.session.trusting import described, held_out, trusted_arrays, trusted_in
@@ -175,12 +175,9 @@ class Machine:
     def _next(self, last: Fitted, labels: Labels, streams: Streams) -> Fitted:
         """The student of the newest model, or that model where it passes nothing on: the same fit again."""
         assert self.method.teacher and self.method.self_training
-        pace, rows = Pace(streams.round, self.config.resolved.horizon), self._drawn(labels, streams)
-        view = (
-            self.view(last.classifier, labels, streams)
-            if rows is None
-            else self._glimpse(last.classifier, rows, streams)
-        )
+        pace, classifier = Pace(streams.round, self.config.resolved.horizon), last.classifier
+        rows = drawn(self._free(labels), self.method.teacher.reads, streams)
+        view = self.view(classifier, labels, streams) if rows is None else glimpse(self, classifier, rows, streams)
         found, _ = self.method.self_training(view, None, pace)
         trusted = self._described(found, view, last.classifier)
         if rows is not None:
@@ -190,21 +187,6 @@ class Machine:
         training = replace(last.training, trusted=trusted)
         start = last.classifier if self.method.teacher.hands_over else None
         return Fitted(self._fit(training, self.method.objective, streams, start), training, trusted)
-
-    def _drawn(self, labels: Labels, streams: Streams) -> npt.NDArray[np.int64] | None:
-        """The rows that a teacher reads where the pool has more than it would."""
-        assert self.method.teacher
-        free, most = self._free(labels), self.method.teacher.reads
-        if most is None or len(free) <= most:
-            return None
-        return np.sort(streams.rng("teacher's rows").choice(free, most, replace=False))
-
-    def _glimpse(self, classifier: Classifier, rows: npt.NDArray[np.int64], streams: Streams) -> View:
-        """What `classifier` says about these rows, which are the pool here."""
-        inputs = self.inputs
-        few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
-        names = [self.session.pool.ids[row] for row in rows]
-        return View(classifier.read(few, self.session.progress), range(len(rows)), streams=streams, ids=names)
 
     def _clearly_better(self, one: Classifier, other: Classifier) -> bool:
         """Whether dev says so, by two standard errors of what the two disagree on; without a dev set nothing does."""
@@ -334,14 +316,3 @@ class Machine:
             Prediction(names[int(np.argmax(row))], dict(zip(names, row, strict=True)))
             for row in readout.log_proba.exp().cpu().tolist()
         ]
-
-
-def question_rows(round: int, rows: Sequence[int], log_proba: torch.Tensor | None = None) -> list[QuestionRow]:
-    """Questions for these rows, with the model's suggestion where a person will see it."""
-    if log_proba is None or not len(rows):
-        return [QuestionRow(round, row, None, None) for row in rows]
-    best, classes = log_proba[torch.as_tensor(rows, device=log_proba.device)].exp().max(1)
-    return [
-        QuestionRow(round, row, number, confidence)
-        for row, number, confidence in zip(rows, classes.tolist(), best.tolist(), strict=True)
-    ]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from actune.core.classifier import Classifier, Moments, Readout
 from actune.core.streams import Streams
-from actune.core.view import Outputs
+from actune.core.view import Outputs, View
 from actune.errors import SettingError
 from actune.models.learners import PROBE
 from actune.models.probing import Probing
 from actune.models.surprisal import surprisal
+from actune.session.database import QuestionRow
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from actune.session.machine import Machine
 
 
@@ -54,3 +59,29 @@ class ModelOutputs(Outputs):
         classes, limit = len(machine.config.resolved.classes), machine.config.settings.max_tokens
         encoder = Probing(machine.folder, classes, limit, PROBE, machine.device)
         return encoder.prepare(machine.session.pool.texts, self.progress)
+
+
+def drawn(free: npt.NDArray[np.int64], most: int | None, streams: Streams) -> npt.NDArray[np.int64] | None:
+    """The rows that a teacher reads where there are more than it would; None where it reads all."""
+    if most is None or len(free) <= most:
+        return None
+    return np.sort(streams.rng("teacher's rows").choice(free, most, replace=False))
+
+
+def glimpse(machine: Machine, classifier: Classifier, rows: npt.NDArray[np.int64], streams: Streams) -> View:
+    """What a classifier says about some rows of the pool, which are the whole pool to whoever looks at them."""
+    inputs = machine.inputs
+    few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
+    names = [machine.session.pool.ids[row] for row in rows]
+    return View(classifier.read(few, machine.session.progress), range(len(rows)), streams=streams, ids=names)
+
+
+def question_rows(round: int, rows: Sequence[int], log_proba: torch.Tensor | None = None) -> list[QuestionRow]:
+    """Questions for these rows, with the model's suggestion where a person will see it."""
+    if log_proba is None or not len(rows):
+        return [QuestionRow(round, row, None, None) for row in rows]
+    best, classes = log_proba[torch.as_tensor(rows, device=log_proba.device)].exp().max(1)
+    return [
+        QuestionRow(round, row, number, confidence)
+        for row, number, confidence in zip(rows, classes.tolist(), best.tolist(), strict=True)
+    ]

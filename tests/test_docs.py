@@ -125,17 +125,19 @@ def test_commands_and_options_exist(page):
 
 def test_the_tables_of_the_default_method_are_what_its_scripts_print():
     judged = ["benchmarks/auto/judge.py", "show", "benchmarks/results/breadth"]
+    every_class = [*judged, "--measure", "macro_f1"]
     searched = ["benchmarks/auto/search.py", "show"]
     untouched = [*judged, "--seeds", "1,2,3,4"]
     taught = ["benchmarks/auto/learning.py", "show"]
     students = [*taught, "--out", "benchmarks/results/auto_students_cpu.csv", "--against", "no teacher"]
-    tuned = ["benchmarks/auto/finetuned.py", "show", "benchmarks/results/auto_500_steps.csv"]
+    tuned = ["benchmarks/auto/finetuned.py", "show", "benchmarks/results/auto"]
+    before = [*tuned[:2], "benchmarks/results/auto_500_steps.csv"]
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
     printed = [
         subprocess.run([sys.executable, *words], cwd=ROOT, env=place, capture_output=True, text=True, check=True).stdout
-        for words in (judged, untouched, searched, taught, students, tuned)
+        for words in (judged, every_class, untouched, searched, taught, students, tuned, before)
     ]
     tables = re.findall(r"(?:^\|.*\n)+", (ROOT / "docs/auto.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(tables) == 14
+    assert len(tables) == 18
     for table in tables:
         assert any(table in said for said in printed), table

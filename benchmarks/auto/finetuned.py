@@ -1,6 +1,6 @@
 """The grid auto.toml as tables, with the rounds that unfinished cells have.
 
-    PYTHONPATH=. python benchmarks/auto/finetuned.py show benchmarks/results/auto_500_steps.csv
+    PYTHONPATH=. python benchmarks/auto/finetuned.py show benchmarks/results/auto
     PYTHONPATH=. python benchmarks/auto/finetuned.py collect benchmarks/results/auto FILE.csv
 
 `collect` keeps what the tables need of a folder of cells; `show` takes such a file or the folder itself. Means over
@@ -116,6 +116,26 @@ def switch(curves: Curves, task: str) -> str:
     return markdown(rows)
 
 
+def gains(curves: Curves, tasks: Iterable[str]) -> str:
+    """What the last student of `auto` has over its teacher, in the rounds that recorded both."""
+    rows = [
+        ["task", "rounds", "self-training on", "student less teacher", "95 % interval", "on dev", "seeds", "labels"]
+    ]
+    for task in tasks:
+        seeds = [list(seed.values()) for seed in curves.get((task, "auto"), {}).values()]
+        seeds = [[facts for facts in seed if "gain" in facts] for seed in seeds]
+        every = [facts for seed in seeds for facts in seed]
+        if not every:
+            continue
+        per_seed = [100 * fmean(facts["gain"] for facts in seed) for seed in seeds if seed]
+        on = sum(facts["trusted"] > 0 for facts in every)
+        dev = 100 * fmean(facts["dev_gain"] for facts in every)
+        most = max(facts["labels"] for facts in every)
+        points = [f"{fmean(per_seed):+.2f}", interval(per_seed), f"{dev:+.2f}", str(len(per_seed)), f"to {most:,}"]
+        rows.append([task, str(len(every)), str(on), *points])
+    return markdown(rows)
+
+
 def paired(curves: Curves, task: str, other: str, off: Sequence[bool] = (True, False)) -> list[list[tuple[int, float]]]:
     """For each seed, labels and points of the rounds where self-training was off, on, or either."""
     found = []
@@ -147,6 +167,8 @@ def main() -> None:
     for task in tasks:
         print(f"{task}\n\n{accuracies(curves, task)}\n")
     print(differences(curves, tasks))
+    if any("gain" in facts for seeds in curves.values() for seed in seeds.values() for facts in seed.values()):
+        print(f"\n{gains(curves, tasks)}")
     for task in tasks:
         if (task, "auto-no-switch") in curves:
             print(f"\n{switch(curves, task)}")

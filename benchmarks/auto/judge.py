@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +22,7 @@ from actune.bench.statistics import Estimate, area_under, holm, paired_test
 from actune.bench.store import Results
 from actune.session.store import Store
 
-TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")
+TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")  # then any other, as they come
 MUST_BEAT = ("random", "entropy", "cal", "badge", "actune")
 NEVER_BELOW = ("random", "badge", "margin", "auto-query")
 ABLATIONS = (
@@ -59,12 +60,18 @@ def collect(source: Path, target: Path, seeds: list[int]) -> None:
                 store.close()
 
 
-def areas_of(table: pd.DataFrame) -> Areas:
-    """The average accuracy over labels of every run."""
+def areas_of(table: pd.DataFrame, measure: str = "accuracy") -> Areas:
+    """The average of a measure over labels, for every run."""
     found: Areas = {}
     for (method, task, seed), run in table.sort_values("labels").groupby(["method", "task", "seed"]):
-        found[method, task, int(seed)] = area_under(run.labels.tolist(), run.accuracy.tolist())
+        found[method, task, int(seed)] = area_under(run.labels.tolist(), run[measure].tolist())
     return found
+
+
+def in_order(tasks: Iterable[str]) -> tuple[str, ...]:
+    """Each task once, those of the grid `breadth` in its order first."""
+    known = dict.fromkeys(tasks)
+    return (*(task for task in TASKS if task in known), *(task for task in known if task not in TASKS))
 
 
 def gap(areas: Areas, one: str, other: str, tasks: tuple[str, ...]) -> Estimate | None:
@@ -89,12 +96,12 @@ def markdown(lines: list[list[str]]) -> str:
 def means(areas: Areas) -> str:
     """Average accuracy of every method by task, the best mean first."""
     methods = sorted({method for method, _, _ in areas})
-    rows = []
+    tasks, rows = in_order(task for _, task, _ in areas), []
     for method in methods:
-        values = [[100 * v for (m, t, _), v in areas.items() if m == method and t == task] for task in TASKS]
+        values = [[100 * v for (m, t, _), v in areas.items() if m == method and t == task] for task in tasks]
         by_task = [sum(each) / len(each) if each else float("nan") for each in values]
         rows.append((sum(by_task) / len(by_task), method, by_task, sum(map(len, values))))
-    lines = [["method", *TASKS, "mean", "runs"]]
+    lines = [["method", *tasks, "mean", "runs"]]
     for mean, method, by_task, runs in sorted(rows, key=lambda row: -row[0]):
         lines.append([f"`{method}`", *(f"{value:.2f}" for value in by_task), f"{mean:.2f}", str(runs)])
     return markdown(lines)
@@ -102,7 +109,8 @@ def means(areas: Areas) -> str:
 
 def overall(areas: Areas, others: tuple[str, ...], one: str = "auto") -> str:
     """One method less each of the others, over all tasks and seeds."""
-    gaps = [(other, found) for other in others if (found := gap(areas, one, other, TASKS))]
+    tasks = in_order(task for _, task, _ in areas)
+    gaps = [(other, found) for other in others if (found := gap(areas, one, other, tasks))]
     corrected = holm([found.p for _, found in gaps])
     lines = [[f"`{one}` less", "points", "95 % interval", "p", "pairs"]]
     lines += [[f"`{other}`", *told(found, p)] for (other, found), p in zip(gaps, corrected, strict=True)]
@@ -111,7 +119,8 @@ def overall(areas: Areas, others: tuple[str, ...], one: str = "auto") -> str:
 
 def by_task(areas: Areas, others: tuple[str, ...]) -> str:
     """`auto` less each of the others on every task; one family of tests."""
-    gaps = [(task, other, found) for task in TASKS for other in others if (found := gap(areas, "auto", other, (task,)))]
+    pairs = [(task, other) for task in in_order(task for _, task, _ in areas) for other in others]
+    gaps = [(task, other, found) for task, other in pairs if (found := gap(areas, "auto", other, (task,)))]
     corrected = holm([found.p for _, _, found in gaps])
     lines = [["task", "`auto` less", "points", "95 % interval", "p", "seeds"]]
     lines += [[task, f"`{o}`", *told(found, p)] for (task, o, found), p in zip(gaps, corrected, strict=True)]
@@ -123,9 +132,7 @@ def estimates(file: Path) -> str:
     table = pd.read_csv(file)
     table = table[table.offered > 0]
     lines = [["task", "right", "estimated", "mean error", "mean absolute error", "rounds", "self-training on"]]
-    for task, here in [*((task, table[table.task == task]) for task in TASKS), ("all", table)]:
-        if not len(here):
-            continue
+    for task, here in [*((task, table[table.task == task]) for task in in_order(table.task)), ("all", table)]:
         error = 100 * (here.offered_estimate - here.offered_accuracy)
         shares = [f"{100 * here.offered_accuracy.mean():.1f} %", f"{100 * here.offered_estimate.mean():.1f} %"]
         on = f"{100 * (here.trusted > 0).mean():.0f} %"
@@ -139,12 +146,13 @@ def main() -> None:
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path, nargs="?")
     parser.add_argument("--seeds", default="0,1,2,3,4", help="that count; estimates are shown of all")
+    parser.add_argument("--measure", default="accuracy", choices=["accuracy", "macro_f1"], help="that is averaged")
     given = parser.parse_args()
     if given.verb == "collect":
         collect(given.source, given.target, [int(seed) for seed in given.seeds.split(",")])
         return
     table = pd.read_csv(given.source / "results.csv")
-    areas = areas_of(table[table.seed.isin([int(seed) for seed in given.seeds.split(",")])])
+    areas = areas_of(table[table.seed.isin([int(seed) for seed in given.seeds.split(",")])], given.measure)
     baselines = tuple(sorted({m for m, _, _ in areas} - {"auto", *ABLATIONS}))
     print(means(areas), overall(areas, baselines), by_task(areas, NEVER_BELOW), sep="\n\n", end="\n\n")
     print(overall(areas, ABLATIONS), estimates(given.source / ESTIMATES), sep="\n\n")

@@ -126,6 +126,8 @@ def test_commands_and_options_exist(page):
 def test_the_tables_of_the_default_method_are_what_its_scripts_print():
     judged = ["benchmarks/auto/judge.py", "show", "benchmarks/results/breadth"]
     every_class = [*judged, "--measure", "macro_f1"]
+    skewed = ["benchmarks/auto/judge.py", "show", "benchmarks/results/skewed"]
+    rare = [*skewed, "--measure", "macro_f1"]
     searched = ["benchmarks/auto/search.py", "show"]
     untouched = [*judged, "--seeds", "1,2,3,4"]
     taught = ["benchmarks/auto/learning.py", "show"]
@@ -135,9 +137,9 @@ def test_the_tables_of_the_default_method_are_what_its_scripts_print():
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
     printed = [
         subprocess.run([sys.executable, *words], cwd=ROOT, env=place, capture_output=True, text=True, check=True).stdout
-        for words in (judged, every_class, untouched, searched, taught, students, tuned, before)
+        for words in (judged, every_class, skewed, rare, untouched, searched, taught, students, tuned, before)
     ]
     tables = re.findall(r"(?:^\|.*\n)+", (ROOT / "docs/auto.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(tables) == 18
+    assert len(tables) == 21
     for table in tables:
         assert any(table in said for said in printed), table

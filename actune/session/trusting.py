@@ -21,15 +21,17 @@ ARRAYS = ("rows", "targets", "weights", "proba", "confidence")
 
 def held_out(classifier: Classifier, given: Labelled) -> HeldOut:
     """What a classifier says about rows of known classes."""
-    confidence, classes = classifier.read(given.inputs).log_proba.max(1)
-    return HeldOut(confidence.exp().cpu().numpy(), classes.cpu().numpy() == given.labels)
+    confidence, classes = (each.cpu() for each in classifier.read(given.inputs).log_proba.max(1))
+    return HeldOut(classes.numpy(), confidence.exp().numpy(), classes.numpy() == given.labels)
 
 
 def described(trusted: PseudoLabels, view: View, held: HeldOut | None) -> PseudoLabels:
     """The same, with how sure their model is of each and how many are right, as far as held-out rows tell."""
     rows, targets = (torch.from_numpy(each).to(view.log_proba.device) for each in (trusted.rows, trusted.targets))
     confidence = view.log_proba[rows, targets].exp().cpu().numpy()
-    return replace(trusted, confidence=confidence, estimate=held.accuracy_of(confidence) if held else None)
+    predicted = view.log_proba[rows].argmax(1).cpu().numpy()  # a method may say otherwise: then confidence is low
+    estimate = held.accuracy_of(predicted, confidence) if held else None
+    return replace(trusted, confidence=confidence, estimate=estimate)
 
 
 def trusted_arrays(trusted: PseudoLabels) -> dict[str, Any]:

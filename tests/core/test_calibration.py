@@ -15,21 +15,39 @@ def overconfident(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return confidence, rng.random(rows) < confidence**2
 
 
+def of_one_class(confidence: np.ndarray, right: np.ndarray) -> HeldOut:
+    return HeldOut(np.zeros(len(right), np.int64), confidence, right)
+
+
+def asked(held: HeldOut, confidence: np.ndarray) -> float | None:
+    return held.accuracy_of(np.zeros(len(confidence), np.int64), confidence)
+
+
 def test_an_overconfident_model_is_seen_through_also_where_trusted_rows_are_surer_than_others() -> None:
-    held = HeldOut(*overconfident(2000, 0))
+    held = of_one_class(*overconfident(2000, 0))
     confidence, right = overconfident(5000, 1)
     sure = confidence > 0.8
-    assert held.accuracy_of(confidence[sure]) == pytest.approx(right[sure].mean(), abs=0.04)
+    assert asked(held, confidence[sure]) == pytest.approx(right[sure].mean(), abs=0.04)
     assert confidence[sure].mean() - right[sure].mean() > 0.08  # what the model says of itself is no estimate
 
 
 def test_worked_out_by_hand() -> None:
-    held = HeldOut(np.float32([0.2, 0.4, 0.6, 0.8]), np.array([False, True, False, True]))
+    held = of_one_class(np.float32([0.2, 0.4, 0.6, 0.8]), np.array([False, True, False, True]))
     # 0.4 and 0.6 disagree with their order and share their mean
-    assert held.accuracy_of(np.float32([0.1, 0.5, 0.9])) == pytest.approx((0 + 0.5 + 1) / 3)
+    assert asked(held, np.float32([0.1, 0.5, 0.9])) == pytest.approx((0 + 0.5 + 1) / 3)
+
+
+def test_a_class_passed_on_more_often_than_it_is_predicted_counts_more() -> None:
+    held = HeldOut(np.array([0, 0, 0, 1]), np.full(4, 0.7, np.float32), np.array([True, True, True, False]))
+    confidence = np.full(4, 0.7, np.float32)
+    assert held.accuracy_of(np.array([0, 0, 0, 1]), confidence) == pytest.approx(3 / 4)  # as it is predicted
+    assert held.accuracy_of(np.array([0, 1, 0, 1]), confidence) == pytest.approx(1 / 2)  # in equal shares
+    assert held.accuracy_of(np.array([1, 1, 1, 1]), confidence) == pytest.approx(0)
+    assert held.accuracy_of(np.array([0, 1, 2, 2]), confidence) == pytest.approx(1 / 2)  # nothing is known of class 2
+    assert held.accuracy_of(np.array([2, 2, 3, 3]), confidence) == pytest.approx(3 / 4)  # nor of any: all tell alike
 
 
 def test_nothing_to_tell_is_no_number() -> None:
     none = np.empty(0, np.float32)
-    assert HeldOut(none, np.empty(0, bool)).accuracy_of(np.float32([0.5])) is None
-    assert HeldOut(np.float32([0.5]), np.array([True])).accuracy_of(none) is None
+    assert asked(of_one_class(none, np.empty(0, bool)), np.float32([0.5])) is None
+    assert asked(of_one_class(np.float32([0.5]), np.array([True])), none) is None

@@ -133,13 +133,14 @@ def test_the_tables_of_the_default_method_are_what_its_scripts_print():
     taught = ["benchmarks/auto/learning.py", "show"]
     students = [*taught, "--out", "benchmarks/results/auto_students_cpu.csv", "--against", "no teacher"]
     tuned = ["benchmarks/auto/finetuned.py", "show", "benchmarks/results/auto"]
+    half = [*tuned[:2], "benchmarks/results/auto_half"]
     before = [*tuned[:2], "benchmarks/results/auto_500_steps.csv"]
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
     printed = [
         subprocess.run([sys.executable, *words], cwd=ROOT, env=place, capture_output=True, text=True, check=True).stdout
-        for words in (judged, every_class, skewed, rare, untouched, searched, taught, students, tuned, before)
+        for words in (judged, every_class, skewed, rare, untouched, searched, taught, students, tuned, half, before)
     ]
     tables = re.findall(r"(?:^\|.*\n)+", (ROOT / "docs/auto.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(tables) == 22
+    assert len(tables) == 27
     for table in tables:
         assert any(table in said for said in printed), table

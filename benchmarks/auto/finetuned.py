@@ -17,10 +17,12 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+import pandas as pd
 from scipy.stats import t as student
 
 from actune.bench.store import Results
 from actune.session.store import Store
+from benchmarks.auto.judge import estimates, markdown
 
 WHO = {"task": str, "method": str, "seed": int}
 FACTS = {
@@ -30,6 +32,7 @@ FACTS = {
     "trusted": int,
     "offered": int,
     "offered_accuracy": float,
+    "offered_estimate": float,
 }
 COLUMNS: dict[str, Callable[[str], Any]] = {**WHO, **FACTS, "gain": float, "dev_gain": float}
 LABELS = (100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
@@ -43,7 +46,7 @@ def rounds_of(place: Path) -> list[Round]:
     if place.is_file():
         with place.open(encoding="utf-8", newline="") as lines:
             return [
-                {name: cast(line[name]) for name, cast in COLUMNS.items() if line[name]}
+                {name: cast(line[name]) for name, cast in COLUMNS.items() if line.get(name)}
                 for line in csv.DictReader(lines)
             ]
     results, found = Results(place), []
@@ -57,9 +60,9 @@ def rounds_of(place: Path) -> list[Round]:
     return found
 
 
-def curves_of(place: Path) -> Curves:
+def curves_of(rounds: Iterable[Round]) -> Curves:
     found = Curves()
-    for facts in rounds_of(place):
+    for facts in rounds:
         seeds = found.setdefault((facts["task"], facts["method"]), {})
         seeds.setdefault(facts["seed"], {})[facts["labels"]] = facts
     return found
@@ -73,16 +76,30 @@ def collect(place: Path, file: Path) -> None:
 
 
 def accuracies(curves: Curves, task: str) -> str:
+    """By labels; the teacher of `auto`, where it is known, says what its questions bring without self-training."""
     rows = [["labels", *map(str, LABELS)]]
     for method in METHODS:
-        seeds = curves.get((task, method), {}).values()
-        cells = []
-        for labels in LABELS:
-            known = [seed[labels]["accuracy"] for seed in seeds if labels in seed]
-            cells.append(f"{fmean(known):.3f}" if known and len(known) == len(seeds) else "–")
+        seeds = list(curves.get((task, method), {}).values())
         if seeds:
-            rows.append([f"`{method}`", *cells])
+            rows.append([f"`{method}`", *(mean_at(seeds, labels, _accuracy) for labels in LABELS)])
+        if method == "auto" and any("gain" in facts for seed in seeds for facts in seed.values()):
+            rows.append(["its teacher", *(mean_at(seeds, labels, _of_teacher) for labels in LABELS)])
     return markdown(rows)
+
+
+def mean_at(seeds: Sequence[dict[int, Round]], labels: int, measure: Callable[[Round], float]) -> str:
+    """Over seeds, where every one has the round."""
+    known = [measure(seed[labels]) for seed in seeds if labels in seed]
+    return f"{fmean(known):.3f}" if len(known) == len(seeds) else "–"
+
+
+def _accuracy(facts: Round) -> float:
+    return facts["accuracy"]
+
+
+def _of_teacher(facts: Round) -> float:
+    """Where self-training was off, the round's model is the teacher."""
+    return facts["accuracy"] - (facts["gain"] if facts["trusted"] else 0.0)
 
 
 def differences(curves: Curves, tasks: Iterable[str]) -> str:
@@ -153,22 +170,21 @@ def interval(values: list[float]) -> str:
     return f"{fmean(values) - half:+.2f} to {fmean(values) + half:+.2f}"
 
 
-def markdown(rows: list[list[str]]) -> str:
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
 def main() -> None:
     verb, place, *file = sys.argv[1:]
     if verb == "collect":
         return collect(Path(place), Path(file[0]))
-    curves = curves_of(Path(place))
+    found = rounds_of(Path(place))
+    curves = curves_of(found)
     tasks = list(dict.fromkeys(task for task, _ in curves))
     for task in tasks:
         print(f"{task}\n\n{accuracies(curves, task)}\n")
     print(differences(curves, tasks))
-    if any("gain" in facts for seeds in curves.values() for seed in seeds.values() for facts in seed.values()):
+    if any("gain" in facts for facts in found):
         print(f"\n{gains(curves, tasks)}")
+    estimated = [facts for facts in found if facts["method"] == "auto" and "offered_estimate" in facts]
+    if estimated:
+        print(f"\n{estimates(pd.DataFrame(estimated))}")
     for task in tasks:
         if (task, "auto-no-switch") in curves:
             print(f"\n{switch(curves, task)}")

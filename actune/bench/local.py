@@ -22,6 +22,7 @@ from actune.errors import ActuneError, Busy
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 LOOK = 1.0  # seconds between two looks at the clock
+LEAVE = 10.0  # seconds that an idle process has to leave by itself
 Message = tuple[str, object]  # step, finished, stopped, failed (of no use to try again) or broken
 
 
@@ -50,7 +51,9 @@ class Local:
                         yield worker.hear(waiting)
         finally:
             for worker in crew:
-                worker.end()
+                worker.dismiss()
+            for worker in crew:
+                worker.end(LEAVE if worker.cell is None else 0.0)
 
 
 class _Worker:
@@ -89,8 +92,14 @@ class _Worker:
             return waiting.again(cell, str(fact))
         return Event(kind, cell, str(fact))
 
-    def end(self) -> None:
+    def dismiss(self) -> None:
+        """An idle process hears that no more comes, and leaves; a killed one would leave its semaphores behind."""
+        if self.process is not None and self.cell is None:
+            self.connection.close()
+
+    def end(self, patience: float = 0.0) -> None:
         if self.process is not None:
+            self.process.join(patience)
             self.process.kill()  # whatever it is at: a cell goes on from its last round
             self.process.join()
             self.connection.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing as mp
+import signal
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +15,10 @@ from actune.bench.clusters import Board
 from actune.bench.estimates import PRICES, Estimates
 from actune.bench.executors import Waiting
 from actune.bench.grid import parse_grid
+from actune.bench.local import Local
 from actune.bench.run import device_of
 from actune.bench.store import Results
-from actune.bench.work import Step
+from actune.bench.work import Job, Step
 from actune.errors import ModelError
 from tests.bench.conftest import Small, device
 
@@ -67,3 +71,16 @@ def test_a_board_tells_each_step_once():
     board.note("a", Step(0, "train", 2, 2))
     assert board.steps() == {"a": Step(0, "train", 2, 2)}
     assert board.steps() == {}
+
+
+def test_a_process_without_a_cell_leaves_by_itself_and_one_at_work_is_killed(
+    grid_of: Callable[..., str], tmp_path: Path
+):
+    cell = plan(parse_grid(grid_of(["random"], [0], rounds=1)), device())[0]
+    for stop, code in (("finished", 0), ("started", -signal.SIGKILL)):
+        others = set(mp.active_children())
+        events = Local(1).run([cell], Job(tmp_path / stop))
+        said = next(event.kind for event in events if event.kind in (stop, "failed"))
+        (process,) = set(mp.active_children()) - others
+        events.close()  # type: ignore[attr-defined]
+        assert (said, process.exitcode) == (stop, code)

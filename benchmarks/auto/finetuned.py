@@ -80,9 +80,10 @@ def accuracies(curves: Curves, task: str) -> str:
     rows = [["labels", *map(str, LABELS)]]
     for method in METHODS:
         seeds = list(curves.get((task, method), {}).values())
-        if seeds:
-            rows.append([f"`{method}`", *(mean_at(seeds, labels, _accuracy) for labels in LABELS)])
-        if method == "auto" and any("gain" in facts for seed in seeds for facts in seed.values()):
+        if not seeds:
+            continue
+        rows.append([f"`{method}`", *(mean_at(seeds, labels, _accuracy) for labels in LABELS)])
+        if method == "auto" and all("gain" in facts for seed in seeds for facts in seed.values()):
             rows.append(["its teacher", *(mean_at(seeds, labels, _of_teacher) for labels in LABELS)])
     return markdown(rows)
 

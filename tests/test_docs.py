@@ -130,17 +130,19 @@ def test_the_tables_of_the_default_method_are_what_its_scripts_print():
     rare = [*skewed, "--measure", "macro_f1"]
     searched = ["benchmarks/auto/search.py", "show"]
     untouched = [*judged, "--seeds", "1,2,3,4"]
+    estimated = ["benchmarks/auto/estimating.py", "show"]
     taught = ["benchmarks/auto/learning.py", "show"]
     students = [*taught, "--out", "benchmarks/results/auto_students_cpu.csv", "--against", "no teacher"]
     tuned = ["benchmarks/auto/finetuned.py", "show", "benchmarks/results/auto"]
     half = [*tuned[:2], "benchmarks/results/auto_half"]
     before = [*tuned[:2], "benchmarks/results/auto_500_steps.csv"]
+    of_probes = (judged, every_class, skewed, rare, untouched, searched, estimated)
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
     printed = [
         subprocess.run([sys.executable, *words], cwd=ROOT, env=place, capture_output=True, text=True, check=True).stdout
-        for words in (judged, every_class, skewed, rare, untouched, searched, taught, students, tuned, half, before)
+        for words in (*of_probes, taught, students, tuned, half, before)
     ]
     tables = re.findall(r"(?:^\|.*\n)+", (ROOT / "docs/auto.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(tables) == 27
+    assert len(tables) == 28
     for table in tables:
         assert any(table in said for said in printed), table

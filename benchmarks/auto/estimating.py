@@ -12,12 +12,9 @@ never run again.
 from __future__ import annotations
 
 import argparse
-import csv
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +24,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from actune.core.calibration import HeldOut
 from actune.data.tasks import load_task
-from benchmarks.auto.judge import in_order, markdown
-from benchmarks.auto.search import TASKS, stored
+from benchmarks.auto.judge import in_order
+from benchmarks.auto.search import TASKS
 from benchmarks.auto.skewed import TASKS as SKEWED
+from benchmarks.auto.tables import add_runs, markdown, stored
 
 ROWS = 10_000
 RESULTS = Path("benchmarks/results/auto_estimates.csv")
@@ -141,9 +139,9 @@ def one_run(name: str, seed: int, data_dir: str | None) -> list[dict[str, Any]]:
         session.store.close()
     lines = []
     for facts in rounds:
-        (forms,) = [each for each in said if each[SHIPPED] == facts["offered_estimate"]][:1]
+        forms = next(each for each in said if each[SHIPPED] == facts["offered_estimate"])
         who = {"task": name, "seed": seed, "labels": facts["labels"], "right": facts["offered_accuracy"]}
-        lines.append(who | forms)
+        lines.append({name: _short(value) for name, value in (who | forms).items()})
     return lines
 
 
@@ -153,15 +151,7 @@ def run(seeds: list[int], file: Path, data_dir: str | None, workers: int) -> Non
     places = [(name, seed) for name in (*TASKS, *(f"{name}_skewed" for name in SKEWED)) for seed in seeds]
     left = [place for place in places if place not in done]
     print(f"{len(left)} of {len(places)} runs are left", flush=True)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
-        for future in as_completed([processes.submit(one_run, *place, data_dir) for place in left]):
-            lines = [{name: _short(value) for name, value in line.items()} for line in future.result()]
-            fresh = not file.exists()
-            with file.open("a", encoding="utf-8", newline="") as out:
-                writer = csv.DictWriter(out, lines[0], lineterminator="\n")
-                if fresh:
-                    writer.writeheader()
-                writer.writerows(lines)
+    add_runs(file, one_run, [(*place, data_dir) for place in left], workers)
 
 
 def show(table: pd.DataFrame) -> str:

@@ -22,7 +22,8 @@ from scipy.stats import t as student
 
 from actune.bench.store import Results
 from actune.session.store import Store
-from benchmarks.auto.judge import estimates, markdown
+from benchmarks.auto.judge import estimates
+from benchmarks.auto.tables import markdown
 
 WHO = {"task": str, "method": str, "seed": int}
 FACTS = {

@@ -21,6 +21,7 @@ import pandas as pd
 from actune.bench.statistics import Estimate, area_under, holm, paired_test
 from actune.bench.store import Results
 from actune.session.store import Store
+from benchmarks.auto.tables import markdown
 
 TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")  # then any other, as they come
 NEVER_BELOW = ("random", "badge", "margin", "auto-query")
@@ -86,10 +87,6 @@ def gap(areas: Areas, one: str, other: str, tasks: tuple[str, ...]) -> Estimate 
 def told(found: Estimate, p: float | None) -> list[str]:
     interval = "–" if found.bounds is None else "{:+.2f} to {:+.2f}".format(*found.bounds)
     return [f"{found.mean:+.2f}", interval, "–" if p is None else f"{p:.2g}", str(found.runs)]
-
-
-def markdown(lines: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]])
 
 
 def means(areas: Areas) -> str:

@@ -12,12 +12,9 @@ teaching differs, and accuracy is on train rows outside the pool, as in search.p
 from __future__ import annotations
 
 import argparse
-import csv
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -27,7 +24,8 @@ from actune.core.objective import NO_GATE, PLAIN, Objective
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.methods.trust import Pace, SelfTraining
-from benchmarks.auto.search import TASKS, stored, task_of
+from benchmarks.auto.search import TASKS, task_of
+from benchmarks.auto.tables import add_runs, markdown, stored
 from benchmarks.auto.words import Drawn
 
 RESULTS = Path("benchmarks/results/auto_learning.csv")
@@ -136,14 +134,7 @@ def run(places: list[Place], variants: Sequence[str], file: Path, data_dir: str 
     done = {(line["task"], int(line["draw"]), int(line["labels"])) for line in stored(file)}
     left = [place for place in places if (place.task, place.draw, place.labels) not in done]
     print(f"{len(left)} of {len(places)} draws are left", flush=True)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
-        for future in as_completed([processes.submit(one_draw, place, variants, data_dir) for place in left]):
-            fresh = not file.exists()
-            with file.open("a", encoding="utf-8", newline="") as out:
-                writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-                if fresh:
-                    writer.writeheader()
-                writer.writerows(future.result())
+    add_runs(file, one_draw, [(place, variants, data_dir) for place in left], workers)
 
 
 def show(file: Path, against: str) -> str:
@@ -163,9 +154,8 @@ def show(file: Path, against: str) -> str:
         cells = [*means, fmean(known) if whole else None]
         printed = ["–" if mean is None else f"{mean:+.2f}" for mean in cells]
         rows.append((fmean(known), [variant, *printed, error]))
-    lines = [["variant", *tasks, "mean", "standard error"], ["---"] * (len(tasks) + 3)]
-    lines += [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    best_first = [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
+    return markdown([["variant", *tasks, "mean", "standard error"], *best_first])
 
 
 def main() -> None:

@@ -14,22 +14,19 @@ fits with pseudo-labels, so it flattered them.
 from __future__ import annotations
 
 import argparse
-import csv
 import tempfile
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from actune.core.task import Task
 from actune.data.splits import draw, part_of
 from actune.data.tasks import load_task
+from benchmarks.auto.tables import add_runs, markdown, stored
 
 TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")
 RESULTS = Path("benchmarks/results/auto_search.csv")
-COLUMNS = ("variant", "task", "seed", "labels", "accuracy", "trusted", "trusted_accuracy", "estimate", "seconds")
 INITIAL, BATCH, ROUNDS = 50, 50, 10
 HELD_OUT = 2000  # train rows that judge
 
@@ -81,26 +78,12 @@ def _short(value: float | None) -> float | str:
     return "" if value is None else round(value, 4)
 
 
-def stored(file: Path) -> list[dict[str, str]]:
-    if not file.exists():
-        return []
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def search(places: list[Place], file: Path, data_dir: str | None, workers: int) -> None:
     """Runs what is not there yet, and adds it to the file."""
     done = {(line["variant"], line["task"], int(line["seed"])) for line in stored(file)}
     left = [place for place in places if place not in done]
     print(f"{len(left)} of {len(places)} runs are left", flush=True)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
-        for future in as_completed([processes.submit(one_run, place, data_dir) for place in left]):
-            fresh = not file.exists()
-            with file.open("a", encoding="utf-8", newline="") as out:
-                writer = csv.DictWriter(out, COLUMNS)
-                if fresh:
-                    writer.writeheader()
-                writer.writerows(future.result())
+    add_runs(file, one_run, [(place, data_dir) for place in left], workers)
 
 
 def show(file: Path, against: str) -> str:
@@ -112,7 +95,6 @@ def show(file: Path, against: str) -> str:
                 float(line.get("accuracy") or line["dev_accuracy"])
             )
     means = {place: sum(values) / len(values) for place, values in areas.items()}
-    lines = [["variant", *TASKS, "mean", "runs"], ["---"] * (len(TASKS) + 3)]
     rows = []
     for variant in sorted({place[0] for place in means}):
         cells, total, runs = [], [], 0
@@ -126,8 +108,8 @@ def show(file: Path, against: str) -> str:
         rows.append(
             (mean if mean is not None else -99, [variant, *cells, "" if mean is None else f"{mean:+.2f}", str(runs)])
         )
-    lines += [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    best_first = [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
+    return markdown([["variant", *TASKS, "mean", "runs"], *best_first])
 
 
 def main() -> None:

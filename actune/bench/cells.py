@@ -28,7 +28,7 @@ from actune.session.resolve import fingerprint, settings_of, training_of
 from actune.session.setup import task_of
 from actune.session.votes import find_votes
 
-RESULTS = 1  # raised when a fix changes what cells come out with, so that older ones are not taken for finished
+RESULTS = 2  # raised when a fix changes what cells come out with, so that older ones are not taken for finished
 
 
 @dataclass(frozen=True)

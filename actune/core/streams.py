@@ -16,7 +16,7 @@ class Streams:
 
     seed: int
     round: int = 0
-    generation: int = 0  # of students within the round
+    generation: int = 0  # of students within the round; 0 is the round's own model, or the teacher
 
     def rng(self, purpose: str) -> np.random.Generator:
         """A NumPy generator on the CPU, so that CPU and GPU runs draw the same numbers."""

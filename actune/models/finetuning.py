@@ -69,9 +69,8 @@ class FineTuning:
         """The encoder as it was pretrained, under a head of this round."""
         network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
         if self.recipe.freeze_embeddings:
-            for table in network.modules():
-                if isinstance(table, nn.Embedding):
-                    table.requires_grad_(False)
+            for table in embedding_tables(network):
+                table.requires_grad_(False)
         return FineTuned(network, self.tokenizer, self.device)
 
     def load(self, folder: Path) -> FineTuned:
@@ -130,7 +129,7 @@ class FineTuned:
     def read(
         self, inputs: Tokens, progress: Progress = silent, head_input: bool = False, budget: int | None = None
     ) -> Readout:
-        network, pack = self._for_reading(inputs)
+        pack = self.packs(inputs)
 
         def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
             with last_inputs(network) as entered:
@@ -138,25 +137,22 @@ class FineTuned:
             found = logits.float().log_softmax(1), first
             return (*found, entered[0]) if head_input else found
 
-        return Readout(*read_tokens(forward, inputs, self.device, progress, budget, pack=pack))
+        with precision.reading(self.network, in_half=pack) as network:
+            return Readout(*read_tokens(forward, inputs, self.device, progress, budget, pack=pack))
 
     def sample(self, inputs: Tokens, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
         chosen = inputs.only(rows)
-        network, pack = self._for_reading(chosen)
+        pack = self.packs(chosen)
 
         def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
             return moments_of(lambda: said(network, batch)[0].float().log_softmax(1), samples)
 
-        with dropout_on(network, seed):
+        with precision.reading(self.network, in_half=pack) as network, dropout_on(network, seed):
             return Moments(*read_tokens(forward, chosen, self.device, progress, stage="sample", pack=pack))
 
-    def _for_reading(self, inputs: Tokens) -> tuple[nn.Module, bool]:
-        """The network in the precision for these texts, and whether it takes them end to end."""
-        pack = self.packs(inputs)
-        return precision.halved(self.network) if pack else self.network, pack
-
     def perturbed(self, inputs: Tokens, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
-        return read_perturbed(self.network, inputs, self.device, seed, progress, epsilon)
+        with precision.reading(self.network, in_half=False) as network:
+            return read_perturbed(network, inputs, self.device, seed, progress, epsilon)
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
         """A folder that `AutoModelForSequenceClassification` and `pipeline` load, label names included."""
@@ -167,6 +163,15 @@ class FineTuned:
         self.network.save_pretrained(folder)  # type: ignore[operator]
         self.tokenizer.save_pretrained(folder)
         (folder / "README.md").write_text(card, encoding="utf-8")
+
+
+def embedding_tables(network: nn.Module) -> list[nn.Embedding]:
+    """The tables that turn tokens, positions and segments into vectors.
+
+    Not every `nn.Embedding` is one: MPNet and others keep the learnt bias of attention by distance in such a module.
+    """
+    body: Any = network.base_model
+    return [module for module in body.embeddings.modules() if isinstance(module, nn.Embedding)]
 
 
 def said(network: nn.Module, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:

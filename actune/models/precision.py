@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -27,6 +30,48 @@ def halved(network: Network) -> Network:
     if weight.dtype != torch.float32 or not native(weight.device):
         return network
     return copy.deepcopy(network).to(torch.bfloat16)
+
+
+@contextmanager
+def reading(network: nn.Module, in_half: bool) -> Iterator[nn.Module]:
+    """The network as a read runs it, with its head in float32 on every device.
+
+    bfloat16 keeps three digits. Of log-probabilities rounded to them many are equal, and of those near 0 most: the
+    surest texts would be ranked by their row. With `in_half` the encoder below the head computes in bfloat16, where
+    that is native. During training a network may be bfloat16 itself: its head is then a float32 copy.
+    """
+    running = halved(network) if in_half else network
+    heads = {name: (running.get_submodule(name), network.get_submodule(name)) for name in head_names(network)}
+    try:
+        for name, (_, own) in heads.items():
+            head = copy.copy(own) if _is_float32(own) else copy.deepcopy(own).float()
+            head.forward = _in_float32(head.forward)
+            running.set_submodule(name, head)
+        yield running
+    finally:
+        for name, (before, _) in heads.items():
+            running.set_submodule(name, before)
+
+
+def head_names(network: nn.Module) -> list[str]:
+    """What stands on the encoder's hidden states: the classification head, and a pooler where there is one."""
+    body = network.base_model_prefix
+    names = [name for name, _ in network.named_children() if name != body]
+    has_pooler = isinstance(getattr(network.base_model, "pooler", None), nn.Module)
+    return [f"{body}.pooler", *names] if has_pooler else names
+
+
+def _is_float32(module: nn.Module) -> bool:
+    return all(weight.dtype == torch.float32 for weight in module.parameters())
+
+
+def _in_float32(forward: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(forward)
+    def run(states: torch.Tensor, *rest: Any, **named: Any) -> Any:
+        with torch.autocast(states.device.type, enabled=False):
+            return forward(states.float(), *rest, **named)
+
+    return run
 
 
 def native(device: torch.device) -> bool:

@@ -10,6 +10,7 @@ from torch import nn
 
 from actune.errors import MissingSignal
 
+KEEPS_STATISTICS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 Passes = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
@@ -31,17 +32,22 @@ def moments_of(draw: Callable[[], torch.Tensor], samples: int) -> Passes:
 
 @contextmanager
 def dropout_on(network: nn.Module, seed: int) -> Iterator[None]:
-    """Dropout as in training, drawn from `seed`, and everything else as in reading."""
-    layers = dropout_layers(network)
-    if not layers:
+    """Dropout as in training, drawn from `seed`, and everything else as in reading.
+
+    Attention asks its own module, not a dropout layer, whether it is in training. So all modules are, but for those
+    that keep statistics of what they see in training.
+    """
+    if not dropout_layers(network):
         raise MissingSignal("this model has no dropout to sample: use margin instead of BALD, or st instead of UST")
     device = next(network.parameters()).device
     network.eval()
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         try:
-            for layer in layers:
-                layer.train()
+            network.train()
+            for module in network.modules():
+                if isinstance(module, KEEPS_STATISTICS):
+                    module.eval()
             yield
         finally:
             network.eval()

@@ -164,7 +164,7 @@ class Machine:
             return Fitted(classifier, training, training.trusted)
         taught = self._fit(training, PLAIN, streams)
         newest = Fitted(taught, training, PseudoLabels.none())
-        for generation in range(teacher.generations):
+        for generation in range(1, teacher.generations + 1):  # the teacher's own streams are those of generation 0
             newest = self._next(newest, labels, replace(streams, generation=generation))
         if newest.classifier is taught:
             return newest

@@ -23,7 +23,7 @@ from actune.models.encoders import load_classifier
 from actune.models.finetuning import FineTuned, FineTuning
 from actune.models.learners import CPU
 from actune.models.tokens import Tokens
-from tests.models.tiny import TEXTS, training_of
+from tests.models.tiny import CONFIGS, LIMIT, TEXTS, save_tiny, training_of
 
 READ, LABELLED = 90, 24
 RECIPE = replace(CPU, epochs=8, learning_rate=3e-4)  # 24 steps, so in bigger ones
@@ -119,6 +119,15 @@ def test_frozen_embeddings_keep_their_values(learner: FineTuning, fitted: FineTu
     still = [key for key in new if torch.equal(new[key], old[key]) and not key.endswith(("position_ids", "bias"))]
     assert RECIPE.freeze_embeddings
     assert still == [f"bert.embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type")]
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_only_embedding_tables_are_frozen(family: str, tmp_path: Path, cpu: torch.device) -> None:
+    """MPNet keeps the learnt bias of attention by distance in an nn.Embedding, which is no table of vectors."""
+    learner = FineTuning(save_tiny(tmp_path / family, family), 3, LIMIT, RECIPE, cpu)
+    network = learner._fresh(Streams(0)).network
+    frozen = [name for name, weight in network.named_parameters() if not weight.requires_grad]
+    assert frozen and all(".embeddings." in name and name.endswith("embeddings.weight") for name in frozen), frozen
 
 
 def test_a_model_says_the_same_after_save_and_load(

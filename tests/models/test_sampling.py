@@ -58,7 +58,7 @@ def test_trap_9_dropout_is_on_and_everything_else_reads() -> None:
     net = network()
     before = {name: value.clone() for name, value in net.state_dict().items()}
     with dropout_on(net, seed=0), torch.no_grad():
-        assert [module.training for module in net] == [False, False, True, False] and not net.training
+        assert [module.training for module in net] == [True, False, True, True]  # only batch norm behaves otherwise
         alone, together = net[:2](POINTS[:1]), net[:2](POINTS)
         torch.testing.assert_close(alone, together[:1])
         assert not torch.equal(net(POINTS), net(POINTS))
@@ -79,6 +79,26 @@ def test_the_seed_decides_the_passes_and_the_global_generator_rests() -> None:
     assert torch.equal(torch.get_rng_state(), before)
     torch.manual_seed(12)
     assert torch.equal(first, passes(0)) and not torch.equal(first, passes(1))
+
+
+class Attending(nn.Module):
+    """Drops attention as encoders do that are not run end to end: by a number, when the module itself is in training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value = nn.Linear(6, 6)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, points: torch.Tensor) -> torch.Tensor:
+        share = self.dropout.p if self.training else 0.0
+        return nn.functional.scaled_dot_product_attention(points, points, self.value(points), dropout_p=share)
+
+
+def test_attention_that_asks_its_own_module_drops_too() -> None:
+    net = nn.Sequential(Attending()).eval()
+    with dropout_on(net, seed=0), torch.no_grad():
+        assert not torch.equal(net(POINTS), net(POINTS))
+    assert torch.equal(net(POINTS), net(POINTS))
 
 
 def test_an_error_meanwhile_leaves_the_network_reading() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from actune.errors import RunFolderError
 
 WEAK = "weak"  # how a variant names a start from votes of rules
 FULL = "full"  # and training on every label of the pool
+Measure = Literal["accuracy", "pseudo_label_accuracy"]
 
 
 class Results(Protocol):
@@ -145,6 +146,14 @@ class Evidence:
     def methods(self, scene: Scene) -> list[str]:
         """Methods with plain settings, in the order of the table."""
         return list(dict.fromkeys(key.method for key in self.accuracy if key.scene == scene and not key.changes))
+
+    def plain_curves(
+        self, scene: Scene, methods: Sequence[str] | None = None, measure: Measure = "accuracy"
+    ) -> dict[str, Curves]:
+        """Curves of the methods with plain settings that a scene has, in this order; by default of all."""
+        curves: dict[Key, Curves] = getattr(self, measure)
+        wanted = self.methods(scene) if methods is None else methods
+        return {method: curves[Key(scene, method)] for method in wanted if Key(scene, method) in curves}
 
     def seeds(self, scene: Scene) -> tuple[int, ...]:
         """Every seed that any method has there."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from actune.bench import paper
 from actune.bench.bootstrap import bounds
 from actune.bench.comparison import bootstrapped, last_gap, shared, unequal_told
 from actune.bench.evidence import Curves, Evidence, Key, Scene
@@ -40,7 +39,7 @@ class Standing:
 
 def ranking(evidence: Evidence, scene: Scene) -> list[Standing]:
     """Methods with plain settings that got to the end, by their mean accuracy there."""
-    curves = paper.plain(evidence, scene)
+    curves = evidence.plain_curves(scene)
     end = common_end(curves)
     cut = {method: each.within(0, end) for method, each in curves.items() if end in each.labels}
     against = {other: _beside(cut, other, _draws(evidence, scene, cut, other)) for other in AGAINST if other in cut}
@@ -122,7 +121,7 @@ def ranking_table(evidence: Evidence, scene: Scene) -> Table:
         "t-interval; p after Holm's correction over the methods."
     )
     ranked = [each.method for each in found]
-    if unequal := unequal_told(paper.plain(evidence, scene, tuple(ranked))):
+    if unequal := unequal_told(evidence.plain_curves(scene, tuple(ranked))):
         note += f" Not all have the same seeds, so compare differences and not means or places: {unequal}."
     if early := [method for method in evidence.methods(scene) if method not in ranked]:
         note += f" Not there yet: {', '.join(early)}."

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 CONFIDENCE = 0.95  # of every interval
 POWER = 0.8  # of the estimate of how many runs would do
+FEWEST = 3  # seeds that a verdict needs
 MOST_RUNS = 100  # a larger number is no advice
 ALIKE = 1e-9  # runs that deviate by less differ by rounding alone
 

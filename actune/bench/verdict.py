@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from actune.bench import paper
 from actune.bench.comparison import last_gap, matched, matching, mean_gap, unequal_told
 from actune.bench.evidence import Curves, Evidence, Results, Scene
-from actune.bench.measures import FEWEST
-from actune.bench.statistics import MOST_RUNS, Estimate, estimate, holm, runs_wanted
+from actune.bench.statistics import FEWEST, MOST_RUNS, Estimate, estimate, holm, runs_wanted
 from actune.bench.tables import Table
 from actune.bench.wording import gap_told, p_told, percent, seeds_counted, seeds_named, signed, spread_told
 from actune.errors import DataError
@@ -54,7 +52,7 @@ def compare(results: Results, scene: Scene | None = None) -> Comparison:
     if not evidence.accuracy:
         raise DataError("a comparison needs accuracies, and these results have none")
     scene = scene or evidence.scenes[0]
-    lines = paper.plain(evidence, scene)
+    lines = evidence.plain_curves(scene)
     if BASELINE not in lines or len(lines) < 2:
         raise DataError(f"a comparison needs {BASELINE} and another method, and {scene.task!r} has {', '.join(lines)}")
     together = matched(*lines.values())

@@ -25,8 +25,8 @@ def figures(
 
     Example: actune bench figures results --formats pdf
     """
-    from actune.bench.figures import draw_all
     from actune.bench.figures.drawing import FORMATS
+    from actune.bench.paper.figures.collection import draw_all
     from actune.bench.store import Results
 
     kinds = [word.strip() for word in formats.split(",") if word.strip()]
@@ -52,7 +52,7 @@ def report(
 
     Example: actune bench report results --latex
     """
-    from actune.bench.page import write_page
+    from actune.bench.paper.page import write_page
     from actune.bench.store import Results
 
     output = Output(json, quiet)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from actune.bench import paper
 from actune.bench.comparison import unequal_told
-from actune.bench.evidence import Curves, Evidence, Scene
-from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Look, axes_in_rows, legend, looks
+from actune.bench.evidence import Curves, Scene
+from actune.bench.figures.drawing import WIDTH, Drawing, axes_in_rows, legend
+from actune.bench.figures.looks import LOOKS, Look, looks
 from actune.bench.wording import range_told
 from actune.report.svg import INK, plain
 
@@ -90,13 +90,6 @@ def unequal_seeds(panels: Mapping[str, Mapping[str, Curves]]) -> str:
     told = {title: unequal_told(lines) for title, lines in panels.items()}
     phrases = [f"{title}: {words}" for title, words in told.items() if words]
     return f" Not all lines are of the same seeds: {'. '.join(phrases)}." if phrases else ""
-
-
-def missing_told(evidence: Evidence, tasks: list[str], scenes: Iterable[Scene], methods: tuple[str, ...]) -> str:
-    """What a figure should have had, as the end of its caption."""
-    phrases = [f"no runs on {', '.join(tasks)}"] if tasks else []
-    phrases += [phrase for scene in scenes for phrase in paper.absent(evidence, scene, methods)]
-    return f" Missing: {'; '.join(phrases)}." if phrases else ""
 
 
 def setups_told(scenes: Iterable[Scene]) -> str:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actune.bench import paper
 from actune.bench.evidence import Evidence, Key, Scene
-from actune.bench.figures.drawing import WIDTH, Drawing, Missing, axes_in_rows
+from actune.bench.figures.drawing import WIDTH, Drawing, axes_in_rows
+from actune.bench.figures.looks import method_name
 from actune.bench.figures.panels import setups_told
+from actune.bench.paper import subjects
+from actune.bench.paper.figures.missing import Missing
 from actune.errors import UserError
 from actune.report.figures import class_style, shown_classes
 from actune.report.maps import Map, Spread, layout, load_map, spread
@@ -52,7 +54,7 @@ class Maps:
 
 def find_maps(evidence: Evidence) -> Maps | None:
     """The maps of a scene's methods, of the paper's task where there is one and of the seed with the most of them."""
-    scenes = paper.main_scenes(evidence)
+    scenes = subjects.main_scenes(evidence)
     for scene in sorted(scenes, key=lambda scene: (scene.task != PAPERS, bool(scene.start))):
         seeds = evidence.seeds(scene)
         found = [Maps(scene, seed, _of_seed(evidence, scene, seed)) for seed in seeds]
@@ -65,7 +67,7 @@ def find_maps(evidence: Evidence) -> Maps | None:
 def figure_6(found: Maps | None) -> list[Drawing | Missing]:
     """Points by predicted class; rings are what was asked."""
     if found is None:
-        return [Missing(*NAMES, f"run folders of any of {', '.join(paper.MAPPED)} on one task", "core.toml")]
+        return [Missing(*NAMES, f"run folders of any of {', '.join(subjects.MAPPED)} on one task", "core.toml")]
     columns = min(2, len(found.parts))
     rows = -(-len(found.parts) // columns)
     counts = sum(np.bincount(part.map.classes, minlength=len(part.classes)) for part in found.parts)
@@ -75,7 +77,7 @@ def figure_6(found: Maps | None) -> list[Drawing | Missing]:
         grid = axes_in_rows(figure, len(found.parts), columns)
         for letter, axes, part in zip("abcd", grid, found.parts, strict=False):
             handles, names = _draw(axes, part, shown, others)
-            axes.set_title(f"({letter}) {paper.shown(part.method)}")
+            axes.set_title(f"({letter}) {method_name(part.method)}")
             axes.set_xlabel("\n".join(_told(each) for each in part.spreads), fontsize=8)
         box = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=4, markerscale=1.6)
         write_names(box, names)
@@ -85,7 +87,7 @@ def figure_6(found: Maps | None) -> list[Drawing | Missing]:
         "by predicted class; rings are the texts that were asked next. Distances are in the principal components; in "
         "brackets the same of as many random texts."
     )
-    if absent := [method for method in paper.MAPPED if method not in {part.method for part in found.parts}]:
+    if absent := [method for method in subjects.MAPPED if method not in {part.method for part in found.parts}]:
         caption += f" Missing: {', '.join(absent)}."
     if found.scene.task != PAPERS:
         caption += f" The paper has {PAPERS} here."
@@ -94,7 +96,7 @@ def figure_6(found: Maps | None) -> list[Drawing | Missing]:
 
 def _of_seed(evidence: Evidence, scene: Scene, seed: int) -> list[Mapped]:
     parts = []
-    for method in paper.MAPPED:
+    for method in subjects.MAPPED:
         cell = evidence.cells.get((Key(scene, method), seed))
         part = _load(evidence.results.folder / "cells" / cell, method) if cell else None
         if part:

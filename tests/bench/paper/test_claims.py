@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from actune.bench import paper
-from actune.bench.claims import CLAIMS, judge_paper
 from actune.bench.evidence import Evidence
-from actune.bench.judging import FAILS, HOLDS, OPEN, AtLeast, Below, claims_table
+from actune.bench.paper import subjects
+from actune.bench.paper.claims import CLAIMS, judge_paper
+from actune.bench.paper.judging import FAILS, HOLDS, OPEN, AtLeast, Below, claims_table
 from actune.bench.statistics import Estimate, wilson
 from tests.bench.planted import Planted, cell, paper_rows
 
@@ -109,7 +109,7 @@ def both(ours: float, theirs: float, **words):
     return [
         row
         for seed in range(3)
-        for task in paper.TASKS[:2]
+        for task in subjects.TASKS[:2]
         for row in flat(task, "actune-query", ours, seed, **words) + flat(task, "cal", theirs, seed)
     ]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from actune.bench import measures, paper
 from actune.bench.evidence import WEAK, Evidence, Scene
-from actune.bench.judging import AtLeast, Below, Claim, Finding, judge
+from actune.bench.paper import measures, subjects
+from actune.bench.paper.judging import AtLeast, Below, Claim, Finding, judge
 
 
 def judge_paper(evidence: Evidence) -> list[Finding]:
@@ -13,11 +13,11 @@ def judge_paper(evidence: Evidence) -> list[Finding]:
 
 
 def _weak(evidence: Evidence) -> list[Scene]:
-    return list(paper.scenes_of(evidence, paper.WEAK_TASKS, WEAK).values())
+    return list(subjects.scenes_of(evidence, subjects.WEAK_TASKS, WEAK).values())
 
 
 def _ag_news(evidence: Evidence) -> list[Scene]:
-    return list(paper.scenes_of(evidence, ("ag_news",)).values())
+    return list(subjects.scenes_of(evidence, ("ag_news",)).values())
 
 
 CLAIMS = (
@@ -26,7 +26,7 @@ CLAIMS = (
         "AcTune needs 56.2 % fewer labels than the best active learner for the same accuracy.",
         "1 - n/N at actune's last labels n, N by interpolation on the best learner's mean curve; mean over tasks",
         AtLeast(0.562),
-        lambda evidence: measures.labels_saved(evidence, paper.ASKING),
+        lambda evidence: measures.labels_saved(evidence, subjects.ASKING),
         "%",
     ),
     Claim(
@@ -52,14 +52,14 @@ CLAIMS = (
         "With its questions alone AcTune ends 0.4 to 0.7 points above the best active learner.",
         "difference at the last labels to the best of them, mean over tasks; at least 0.4",
         AtLeast(0.004),
-        lambda evidence: measures.last_gain(evidence, "actune-query", paper.ASKING),
+        lambda evidence: measures.last_gain(evidence, "actune-query", subjects.ASKING),
     ),
     Claim(
         "ends higher with pseudo-labels",
         "AcTune ends 0.3 to 1.5 points above the best method that also learns from unlabelled texts.",
         "difference at the last labels to the best of them, mean over tasks; at least 0.3",
         AtLeast(0.003),
-        lambda evidence: measures.last_gain(evidence, "actune", paper.TRUSTING),
+        lambda evidence: measures.last_gain(evidence, "actune", subjects.TRUSTING),
     ),
     Claim(
         "ends higher than self-training",
@@ -93,7 +93,7 @@ CLAIMS = (
         "Memory makes about one point more of the pseudo-labels right.",
         "difference of pseudo-label accuracy to actune-no-memory, on average over labels; at least half a point",
         AtLeast(0.005),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", what="pseudo_label_accuracy"),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", measure="pseudo_label_accuracy"),
     ),
     Claim(
         "BASS is behind BALD",

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actune.bench.claims import judge_paper
 from actune.bench.evidence import Evidence, Results
-from actune.bench.figures import figures_of
-from actune.bench.figures.drawing import Missing
-from actune.bench.judging import FAILS, HOLDS, OPEN, Finding, claims_table
+from actune.bench.paper.claims import judge_paper
+from actune.bench.paper.figures.collection import figures_of
+from actune.bench.paper.figures.missing import Missing
+from actune.bench.paper.judging import FAILS, HOLDS, OPEN, Finding, claims_table
+from actune.bench.paper.tables import paper_tables
 from actune.bench.progress import Progress
 from actune.bench.ranking import ranking_table
 from actune.bench.store import GRID
-from actune.bench.tables import Table, paper_tables
+from actune.bench.tables import Table
 from actune.report.page import check_place, fill
 from actune.session.store import write_atomically
 
@@ -62,7 +63,7 @@ def write_page(results: Results, path: Path, latex: bool = False) -> tuple[Repor
     check_place(path)
     report = report_of(results)
     counts = {verdict: sum(each.verdict == verdict for each in report.findings) for verdict in (HOLDS, FAILS, OPEN)}
-    page = fill("actune.bench", "page.html.jinja", report=report, counts=counts, folder=results.folder.name)
+    page = fill("actune.bench.paper", "page.html.jinja", report=report, counts=counts, folder=results.folder.name)
     write_atomically(path, page.encode("utf-8", "replace"))
     if not latex:
         return report, [path]

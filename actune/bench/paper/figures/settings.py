@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from actune.bench import paper
 from actune.bench.evidence import Curves, Evidence, Key
-from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Missing, axes_in_rows, legend
+from actune.bench.figures.drawing import WIDTH, Drawing, axes_in_rows, legend
+from actune.bench.figures.looks import LOOKS, method_name
 from actune.bench.figures.panels import Panel, curve_drawing, setups_told, unequal_seeds
+from actune.bench.paper import subjects
+from actune.bench.paper.figures.missing import Missing
 from actune.bench.wording import range_told
 from actune.report.svg import plain
 
@@ -40,8 +42,8 @@ def figure_4(evidence: Evidence) -> list[Drawing | Missing]:
 def _of_setting(evidence: Evidence, names: tuple[str, str], setting: str, shown: str) -> Drawing | Missing:
     """Accuracy by a setting: at the last labels, and on average over them."""
     panels = []
-    for scene in paper.main_scenes(evidence):
-        values = {value: curves for (value,), curves in paper.swept(evidence, scene, "actune", (setting,)).items()}
+    for scene in subjects.main_scenes(evidence):
+        values = {value: curves for (value,), curves in subjects.swept(evidence, scene, "actune", (setting,)).items()}
         if len(values) > 1:
             panels.append((scene, values))
     if not panels:
@@ -87,8 +89,8 @@ def _bars(axes: Axes, values: Swept, look: str, numbers: Sequence[np.ndarray]) -
 
 def _pseudo_labels(evidence: Evidence) -> Drawing | Missing:
     panels = []
-    for scene in paper.main_scenes(evidence):
-        lines = paper.plain(evidence, scene, ("actune", "actune-no-memory"), "pseudo_label_accuracy")
+    for scene in subjects.main_scenes(evidence):
+        lines = evidence.plain_curves(scene, ("actune", "actune-no-memory"), "pseudo_label_accuracy")
         if len(lines) == 2:
             panels.append(Panel(scene.shown, scene, lines))
     if not panels:
@@ -100,15 +102,15 @@ def _pseudo_labels(evidence: Evidence) -> Drawing | Missing:
 
 def _momenta(evidence: Evidence) -> Drawing | Missing:
     panels = []
-    for scene in paper.main_scenes(evidence):
+    for scene in subjects.main_scenes(evidence):
         for method, letter in (("actune", "d"), ("actune-cal", "e")):
-            values = paper.swept(evidence, scene, method, MOMENTUM)
+            values = subjects.swept(evidence, scene, method, MOMENTUM)
             if len(values) < 2:
                 continue
             lines = {f"m_L {low:g}, m_H {high:g}": curves for (low, high), curves in values.items()}
             if method == "actune" and (without := evidence.accuracy.get(Key(scene, "actune-no-memory"))):
                 lines["actune-no-memory"] = without
-            panels.append(Panel(f"({letter}) {scene.shown}, {paper.shown(method)}", scene, lines))
+            panels.append(Panel(f"({letter}) {scene.shown}, {method_name(method)}", scene, lines))
     if not panels:
         return Missing(*MOMENTA, "actune or actune-cal with two or more momenta on one task", GRID)
     caption = "Test accuracy over labels by the momentum of the memory in the first and the last round."

@@ -8,13 +8,11 @@ from itertools import permutations
 
 import numpy as np
 
-from actune.bench import paper
 from actune.bench.comparison import best, bootstrapped_gap, last_gap, matched, mean_gap, shared
-from actune.bench.evidence import WEAK, Curves, Evidence, Key, Scene
-from actune.bench.statistics import Estimate, Wins, estimate, jackknife, over_tasks, paired_test, wilson, wins
+from actune.bench.evidence import WEAK, Curves, Evidence, Key, Measure, Scene
+from actune.bench.paper import subjects
+from actune.bench.statistics import FEWEST, Estimate, Wins, estimate, jackknife, over_tasks, paired_test, wilson, wins
 from actune.bench.wording import gap_told, interval_told, seeds_counted, seeds_named, spread_told
-
-FEWEST = 3  # seeds that a claim needs
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def labels_saved(evidence: Evidence, candidates: tuple[str, ...]) -> Measured:
     """The share of labels that AcTune saves against the best of these methods, on the tasks of Fig. 3."""
     parts: list[Part] = []
     ended = False
-    for rival in paper.rivals(evidence, candidates, FEWEST):
+    for rival in subjects.rivals(evidence, candidates, FEWEST):
         saved = rival.saving
         words = f"{rival.method} needs {saved.needed:,.0f} labels for what actune has with {saved.labels:,}"
         if not saved.reached:
@@ -46,7 +44,7 @@ def labels_saved(evidence: Evidence, candidates: tuple[str, ...]) -> Measured:
         share = saved.share if saved.reached else saved.least
         parts.append((rival.scene, share, f"{words}, {seeds_named(rival.seeds)}"))
     lacks = _absent(evidence, "actune", candidates)
-    return replace(_over(parts, lacks, len(paper.TASKS)), least=ended)
+    return replace(_over(parts, lacks, len(subjects.TASKS)), least=ended)
 
 
 def rounds_won(evidence: Evidence) -> Measured:
@@ -54,14 +52,14 @@ def rounds_won(evidence: Evidence) -> Measured:
 
     All is counted under the seeds that every task and method has, so that the parts add up to the whole.
     """
-    asking, lacks_asking = _common(evidence, "actune-query", paper.ASKING)
-    trusting, lacks_trusting = _common(evidence, "actune", paper.TRUSTING)
+    asking, lacks_asking = _common(evidence, "actune-query", subjects.ASKING)
+    trusting, lacks_trusting = _common(evidence, "actune", subjects.TRUSTING)
     panels = [(scene, lines) for scene, lines in (*asking, *trusting) if len(next(iter(lines.values())).labels) > 1]
     groups = [list(lines.values()) for _, lines in panels]
     seeds = shared(*(group[0] for group in groups)) if groups else []
     missing = tuple(dict.fromkeys([*lacks_asking, *lacks_trusting]))
     tasks = tuple(dict.fromkeys(scene.shown for scene, _ in panels))
-    measured = Measured(None, (), tasks, len(paper.TASKS), missing)
+    measured = Measured(None, (), tasks, len(subjects.TASKS), missing)
     if not groups:
         return measured
     if len(seeds) < FEWEST:
@@ -86,8 +84,8 @@ def _share_won(groups: Sequence[Sequence[Curves]], seeds: Sequence[int]) -> Esti
 def last_gain(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> Measured:
     """How far a method is ahead, at its last labels, of the best of others."""
     parts: list[Part] = []
-    for scene in paper.scenes_of(evidence, paper.TASKS).values():
-        lines = _enough(paper.plain(evidence, scene, (ours, *theirs)), ours)
+    for scene in subjects.scenes_of(evidence, subjects.TASKS).values():
+        lines = _enough(evidence.plain_curves(scene, (ours, *theirs)), ours)
         mine = lines.pop(ours, None)
         rival = best(mine, lines) if mine else None
         gap = last_gap(mine, lines[rival]) if mine and rival else None
@@ -96,7 +94,7 @@ def last_gain(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> Measure
             drawn = bootstrapped_gap(evidence, Key(scene, ours), Key(scene, rival), end)
             also = f", with test texts drawn anew {interval_told(drawn)}" if drawn else ""
             parts.append((scene, gap, f"{_points(gap)} against {rival} at {end:,} labels{also}"))
-    return _over(parts, _absent(evidence, ours, theirs), len(paper.TASKS))
+    return _over(parts, _absent(evidence, ours, theirs), len(subjects.TASKS))
 
 
 def gain_over_mean(evidence: Evidence, theirs: tuple[str, ...]) -> Measured:
@@ -107,7 +105,7 @@ def gain_over_mean(evidence: Evidence, theirs: tuple[str, ...]) -> Measured:
         mine, *others = (curves.values[:, -1] for curves in lines.values())
         gap = paired_test(mine.tolist(), np.mean(others, axis=0).tolist())
         parts.append((scene, gap, f"{_points(gap)} against {' and '.join(list(lines)[1:])}"))
-    return _over(parts, missing, len(paper.TASKS))
+    return _over(parts, missing, len(subjects.TASKS))
 
 
 def weak_accuracy(evidence: Evidence, task: str, labels: int) -> Measured:
@@ -125,7 +123,7 @@ def spread_of(evidence: Evidence, setting: str) -> Measured:
     """How far the best value of a setting is ahead of the worst at the last labels, where that is most."""
     parts: list[Part] = []
     missing: list[str] = []
-    for scene in paper.main_scenes(evidence):
+    for scene in subjects.main_scenes(evidence):
         values = {value: curves for (value,), curves in _swept(evidence, scene, "actune", (setting,)).items()}
         missing += _too_few(evidence, scene, "actune", (setting,))
         gaps = {(a, b): _sound(last_gap(values[a], values[b])) for a, b in permutations(values, 2)}
@@ -144,10 +142,10 @@ def inner_is_better(evidence: Evidence, setting: str) -> Measured:
     """How far a setting's usual value is ahead of the smallest and the largest tried: the smaller of the two."""
     parts: list[Part] = []
     missing: list[str] = []
-    for scene in paper.main_scenes(evidence):
+    for scene in subjects.main_scenes(evidence):
         values = {value: curves for (value,), curves in _swept(evidence, scene, "actune", (setting,)).items()}
         missing += _too_few(evidence, scene, "actune", (setting,))
-        usual = paper.setting(evidence, scene, setting)
+        usual = subjects.setting(evidence, scene, setting)
         if usual not in values or len(values) < 3 or usual in (min(values), max(values)):
             continue
         gaps = {end: _sound(last_gap(values[usual], values[end])) for end in (min(values), max(values))}
@@ -166,13 +164,13 @@ def gap_between(
     b: str,
     scenes: Iterable[Scene] | None = None,
     part: Callable[[Curves], Curves] = lambda curves: curves,
-    what: str = "accuracy",
+    measure: Measure = "accuracy",
 ) -> Measured:
     """How far one method is ahead of another on average over labels, in every scene that has both."""
     parts: list[Part] = []
     missing: list[str] = []
-    for scene in paper.main_scenes(evidence) if scenes is None else scenes:
-        lines = paper.plain(evidence, scene, (a, b), what)
+    for scene in subjects.main_scenes(evidence) if scenes is None else scenes:
+        lines = evidence.plain_curves(scene, (a, b), measure)
         gap = _sound(mean_gap(part(lines[a]), part(lines[b]))) if len(lines) == 2 else None
         if gap:
             parts.append((scene, gap, _points(gap)))
@@ -186,7 +184,7 @@ def late_gap_of_momentum(evidence: Evidence) -> Measured:
     parts: list[Part] = []
     missing: list[str] = []
     momenta = ("momentum_low", "momentum_high")
-    for scene in paper.main_scenes(evidence):
+    for scene in subjects.main_scenes(evidence):
         values = _swept(evidence, scene, "actune", momenta)
         missing += _too_few(evidence, scene, "actune", momenta)
         pair = _widest(list(values))
@@ -214,13 +212,13 @@ def _widest(values: Sequence[tuple[float, ...]]) -> tuple[tuple[float, ...], tup
 
 
 def _swept(evidence: Evidence, scene: Scene, method: str, names: tuple[str, ...]) -> dict[tuple[float, ...], Curves]:
-    found = paper.swept(evidence, scene, method, names)
+    found = subjects.swept(evidence, scene, method, names)
     return {values: curves for values, curves in found.items() if len(curves.seeds) >= FEWEST}
 
 
 def _too_few(evidence: Evidence, scene: Scene, method: str, names: tuple[str, ...]) -> list[str]:
     """The values of these settings that have too few seeds to count, as a phrase where others were tried too."""
-    tried = paper.swept(evidence, scene, method, names)
+    tried = subjects.swept(evidence, scene, method, names)
     few = [" and ".join(f"{value:g}" for value in values) for values, each in tried.items() if len(each.seeds) < FEWEST]
     of = " and ".join(names)
     return [f"{scene.shown}: {FEWEST} seeds of {method} with {of} {', '.join(few)}"] if few and len(tried) > 1 else []
@@ -273,8 +271,8 @@ def _unfit(curves: Curves, mine: Curves | None, ours: str) -> str:
 def _common(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> tuple[list[Together], list[str]]:
     """By task, ours and the others at the seeds and labels that all of them have; and what is missing."""
     found, missing = [], _absent(evidence, ours, theirs)
-    for scene in paper.scenes_of(evidence, paper.TASKS).values():
-        lines = _enough(paper.plain(evidence, scene, (ours, *theirs)), ours)
+    for scene in subjects.scenes_of(evidence, subjects.TASKS).values():
+        lines = _enough(evidence.plain_curves(scene, (ours, *theirs)), ours)
         if ours not in lines or len(lines) < 2:
             continue
         together = matched(*lines.values())
@@ -287,12 +285,12 @@ def _common(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> tuple[lis
 
 def _absent(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> list[str]:
     """What a claim about these methods should have had on the tasks of the paper."""
-    scenes, phrases = paper.scenes_of(evidence, paper.TASKS), []
-    if absent := [task for task in paper.TASKS if task not in scenes]:
+    scenes, phrases = subjects.scenes_of(evidence, subjects.TASKS), []
+    if absent := [task for task in subjects.TASKS if task not in scenes]:
         phrases.append(f"no runs on {', '.join(absent)}")
     for scene in scenes.values():
-        have = paper.plain(evidence, scene, (ours, *theirs))
-        phrases += paper.absent(evidence, scene, (ours, *theirs))
+        have = evidence.plain_curves(scene, (ours, *theirs))
+        phrases += subjects.absent(evidence, scene, (ours, *theirs))
         reasons = {method: _unfit(each, have.get(ours), ours) for method, each in have.items()}
         for reason in dict.fromkeys(filter(None, reasons.values())):
             methods = [method for method, why in reasons.items() if why == reason]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from actune.bench.claims import CLAIMS
 from actune.bench.grid import Point
-from actune.bench.page import write_page
+from actune.bench.paper.claims import CLAIMS
+from actune.bench.paper.page import write_page
 from actune.errors import UserError
 from tests.bench.planted import Planted, cell
 from tests.report.conftest import Page

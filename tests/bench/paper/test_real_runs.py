@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from actune.bench import paper
 from actune.bench.evidence import Evidence
-from actune.bench.figures.drawing import Drawing, Missing
-from actune.bench.figures.maps import figure_6, find_maps
+from actune.bench.figures.drawing import Drawing
+from actune.bench.paper import subjects
+from actune.bench.paper.figures.maps import figure_6, find_maps
+from actune.bench.paper.figures.missing import Missing
+from actune.bench.paper.tables import data_table, settings_table
 from actune.bench.ranking import ranking_table
 from actune.bench.store import Results
-from actune.bench.tables import data_table, settings_table
 from tests.bench.conftest import make
 from tests.bench.planted import Planted
 
@@ -48,7 +49,7 @@ def test_a_ranking_with_predictions_tells_what_texts_drawn_anew_do(results):
 
 def test_maps_of_real_runs_with_their_spread(results, tmp_path):
     found = find_maps(Evidence(results))
-    assert [part.method for part in found.parts] == list(paper.MAPPED) and found.seed == 0
+    assert [part.method for part in found.parts] == list(subjects.MAPPED) and found.seed == 0
     (drawing,) = figure_6(found)
     assert isinstance(drawing, Drawing) and "The paper has ag_news here." in drawing.caption
     figure = Figure(layout="constrained")

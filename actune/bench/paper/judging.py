@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from actune.bench.evidence import Evidence
-from actune.bench.measures import FEWEST, Measured
-from actune.bench.statistics import Estimate, holm
+from actune.bench.paper.measures import Measured
+from actune.bench.statistics import FEWEST, Estimate, holm
 from actune.bench.tables import Table
 from actune.bench.wording import p_told, percent, signed
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from actune.bench.progress import Progress
+from actune.bench.progress import GridProgress
 from actune.bench.statistics import area_under
 from actune.core.settings import SYMBOLS
 from actune.errors import RunFolderError
@@ -21,7 +21,7 @@ FULL = "full"  # and training on every label of the pool
 Measure = Literal["accuracy", "pseudo_label_accuracy"]
 
 
-class Results(Protocol):
+class ResultsTable(Protocol):
     """A folder of results: its table, and what the models said about each test text."""
 
     @property
@@ -29,7 +29,7 @@ class Results(Protocol):
     def table(self) -> Any:
         """A pandas.DataFrame with a line for each round of each cell."""
 
-    def progress(self) -> Progress:
+    def progress(self) -> GridProgress:
         """How far the whole grid is."""
 
     def predictions(self, cell: str) -> np.ndarray | None:
@@ -101,7 +101,7 @@ class Curves:
 class Evidence:
     """The curves of one table, and which cells they come from."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: ResultsTable) -> None:
         self.results = results
         self.table = results.table()
         if self.table.empty:

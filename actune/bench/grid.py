@@ -18,7 +18,7 @@ from actune.models.learners import check_learner
 
 TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
 AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
-USUAL: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
+DEFAULT_AXES: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
 _Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
 READING = ("data", "dev", "test", *asdict(Reading()))
 
@@ -191,7 +191,9 @@ def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *furt
 
 def _places(axes: Mapping[str, list[Any]]) -> Iterator[tuple[Any, ...]]:
     """Task, method, model, learner and seed of every cell."""
-    lists = {name: axes.get(name, USUAL.get(name, [])) for name in ("tasks", "models", "learners", "seeds", "methods")}
+    lists = {
+        name: axes.get(name, DEFAULT_AXES.get(name, [])) for name in ("tasks", "models", "learners", "seeds", "methods")
+    }
     for task, model, learner, seed, method in product(*lists.values()):
         yield task, method, model, learner, seed
 

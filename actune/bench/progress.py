@@ -9,7 +9,7 @@ from actune.bench.grid import Point
 
 
 @dataclass(frozen=True)
-class Progress:
+class GridProgress:
     """The cells of a whole grid, whichever of them were chosen to run."""
 
     finished: int

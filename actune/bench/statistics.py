@@ -12,9 +12,9 @@ from itertools import pairwise
 
 CONFIDENCE = 0.95  # of every interval
 POWER = 0.8  # of the estimate of how many runs would do
-FEWEST = 3  # seeds that a verdict needs
+FEWEST_SEEDS = 3  # that a verdict needs
 MOST_RUNS = 100  # a larger number is no advice
-ALIKE = 1e-9  # runs that deviate by less differ by rounding alone
+ROUNDING = 1e-9  # runs that deviate by less differ by rounding alone
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def jackknife(statistic: Callable[[Sequence[int]], float], seeds: Sequence[int])
 
 def _tested(found: Estimate, error: float, degrees: float) -> Estimate:
     """The estimate with interval and test, by the standard error of its mean."""
-    if error < ALIKE:
+    if error < ROUNDING:
         return found
     from scipy.special import stdtr, stdtrit
 
@@ -112,7 +112,7 @@ def runs_wanted(found: Estimate, comparisons: int = 1) -> int | None:
     """
     from scipy.special import stdtrit
 
-    if not found.deviation or abs(found.mean) < ALIKE:
+    if not found.deviation or abs(found.mean) < ROUNDING:
         return None
     certain = 1 - (1 - CONFIDENCE) / (2 * comparisons)
     for runs in range(2, MOST_RUNS + 1):
@@ -181,5 +181,5 @@ class Wins:
 def wins(a: Sequence[float], b: Sequence[float]) -> Wins:
     """How often `a` is ahead of `b`, compared place by place."""
     gaps = [one - other for one, other in zip(a, b, strict=True)]
-    ahead, behind = sum(gap > ALIKE for gap in gaps), sum(gap < -ALIKE for gap in gaps)
+    ahead, behind = sum(gap > ROUNDING for gap in gaps), sum(gap < -ROUNDING for gap in gaps)
     return Wins(ahead, len(gaps) - ahead - behind, behind)

@@ -11,7 +11,7 @@ LONG = 40  # letters of a first column that LaTeX has to break
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Words in rows; the first column names the row."""
 
     name: str  # of its files

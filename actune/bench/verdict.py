@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from actune.bench.comparison import last_gap, matched, matching, mean_gap, unequal_told
-from actune.bench.evidence import Curves, Evidence, Results, Scene
-from actune.bench.statistics import FEWEST, MOST_RUNS, Estimate, estimate, holm, runs_wanted
-from actune.bench.tables import Table
-from actune.bench.wording import gap_told, p_told, percent, seeds_counted, seeds_named, signed, spread_told
+from actune.bench.evidence import Curves, Evidence, ResultsTable, Scene
+from actune.bench.statistics import FEWEST_SEEDS, MOST_RUNS, Estimate, estimate, holm, runs_wanted
+from actune.bench.tables import TextTable
+from actune.bench.wording import gap_told, in_percent, p_told, seeds_counted, seeds_named, signed, spread_told
 from actune.errors import DataError
 
-Answer = Literal["helps", "hurts", "cannot tell"]
+HelpVerdict = Literal["helps", "hurts", "cannot tell"]
 BASELINE = "random"
 CERTAIN = 0.05  # of p after Holm's correction
 
@@ -35,10 +35,10 @@ class Against:
 class Comparison:
     """An answer with its reasons."""
 
-    answer: Answer
+    answer: HelpVerdict
     best: str
     sentences: tuple[str, ...]
-    table: Table
+    table: TextTable
 
     def facts(self) -> dict[str, Any]:
         """The same for machines."""
@@ -46,7 +46,7 @@ class Comparison:
         return {"answer": self.answer, "best": self.best, "sentences": list(self.sentences), "methods": rows}
 
 
-def compare(results: Results, scene: Scene | None = None) -> Comparison:
+def compare_with_random(results: ResultsTable, scene: Scene | None = None) -> Comparison:
     """Whether the best of some methods is better than random, by how many labels, and how certain that is."""
     evidence = Evidence(results)
     if not evidence.accuracy:
@@ -85,14 +85,14 @@ def _against(curves: dict[str, Curves], random: Curves) -> list[Against]:
     return found
 
 
-def _answer(best: Against) -> Answer:
+def _answer(best: Against) -> HelpVerdict:
     """By the best method on average: if even that is behind, so are all."""
-    if best.gap.runs < FEWEST or best.p is None or best.p >= CERTAIN:
+    if best.gap.runs < FEWEST_SEEDS or best.p is None or best.p >= CERTAIN:
         return "cannot tell"
     return "helps" if best.gap.mean > 0 else "hurts"
 
 
-def _first(answer: Answer, best: Against, random: Curves, methods: int) -> str:
+def _first(answer: HelpVerdict, best: Against, random: Curves, methods: int) -> str:
     labels = f"on average over {random.labels[0]:,} to {random.labels[-1]:,} labels"
     of = f"the best of {methods} methods, {best.method}," if methods > 1 else best.method
     corrected = f" after Holm's correction over {methods} methods" if methods > 1 else ""
@@ -108,7 +108,7 @@ def _first(answer: Answer, best: Against, random: Curves, methods: int) -> str:
 
 def _labels(best: Against, random: Curves) -> list[str]:
     """Labels that are saved at random's last accuracy."""
-    end, accuracy = random.labels[-1], percent(float(random.mean[-1]))
+    end, accuracy = random.labels[-1], in_percent(float(random.mean[-1]))
     if math.isinf(best.labels):
         return [f"{best.method} never has the {accuracy} % that random has with {end:,} labels: it saves none."]
     saved = end - best.labels
@@ -133,8 +133,8 @@ def _end(best: Against, random: Curves, gap: Estimate) -> str:
 def _wanting(best: Against, methods: int) -> str:
     """What more would be needed."""
     seeds = best.gap.runs
-    if seeds < FEWEST:
-        return f"An answer needs {FEWEST} seeds at least, and there {'is 1' if seeds == 1 else f'are {seeds}'}."
+    if seeds < FEWEST_SEEDS:
+        return f"An answer needs {FEWEST_SEEDS} seeds at least, and there {'is 1' if seeds == 1 else f'are {seeds}'}."
     if best.gap.bounds is None:
         return "The seeds are all alike, which says nothing about luck: a larger test set or other seeds would."
     wanted = runs_wanted(best.gap, methods)
@@ -145,7 +145,7 @@ def _wanting(best: Against, methods: int) -> str:
     return f"{told}; that is a rough estimate from {seeds}."
 
 
-def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) -> Table:
+def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) -> TextTable:
     end = random.labels[-1]
     rows = [
         [
@@ -166,7 +166,7 @@ def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) ->
     note = "On average over labels, and differences of that; p after Holm's correction over the methods."
     if unequal:
         note += f" All are compared under {seeds_named(random.seeds)}, which all have: {unequal}."
-    return Table("comparison", title, columns, rows, note)
+    return TextTable("comparison", title, columns, rows, note)
 
 
 def _interval(found: Estimate) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 
 from actune.core.streams import Streams
 from actune.errors import SettingError
-from actune.report.figures import WIDTH, class_style, shown_classes
-from actune.report.svg import INK, OTHER, picture, write_names
+from actune.report.figures import class_style, shown_classes
+from actune.report.svg import INK, OTHER, PAGE_WIDTH, picture, write_names
 from actune.session.session import Session
 from actune.session.state import add_up
 from actune.session.store import Store
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DRAWS = 100  # of random rows, to compare the asked ones with
+RANDOM_DRAWS = 100  # of random rows, to compare the asked ones with
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,12 @@ class Map:
 
 
 @dataclass(frozen=True)
-class Spread:
+class AskedDistance:
     """One number about the asked rows, and the same about random draws of as many: their mean and deviation."""
 
     what: str
     asked: float
-    drawn: float
+    random: float
     deviation: float
 
 
@@ -81,11 +81,11 @@ def load_map(store: Store, round: int) -> Map | None:
     )
 
 
-def spread(found: Map, seed: int) -> list[Spread]:
+def asked_distances(found: Map, seed: int) -> list[AskedDistance]:
     """How far apart the asked rows lie, and how far from what was labelled, in the stored principal components."""
     asked, rows = np.flatnonzero(found.asked), np.flatnonzero(~found.labelled)
     rng = Streams(seed, found.round).rng("report")
-    draws = [rng.choice(rows, len(asked), replace=False) for _ in range(DRAWS)]
+    draws = [rng.choice(rows, len(asked), replace=False) for _ in range(RANDOM_DRAWS)]
     measures = []
     if len(asked) > 1:
         measures.append(("mean distance between two of them", _mean_pairwise))
@@ -94,7 +94,7 @@ def spread(found: Map, seed: int) -> list[Spread]:
     results = []
     for what, measure in measures:
         drawn = [measure(found, draw) for draw in draws]
-        results.append(Spread(what, measure(found, asked), float(np.mean(drawn)), float(np.std(drawn))))
+        results.append(AskedDistance(what, measure(found, asked), float(np.mean(drawn)), float(np.std(drawn))))
     return results
 
 
@@ -130,7 +130,7 @@ def draw_map(found: Map, classes: Sequence[str], hottest: int, name: str) -> str
 
     alt = f"Two-dimensional map of the pool when the questions of round {found.round} were chosen."
     height = 4.2 if found.heat is not None else 5.0
-    return picture(name, alt, (WIDTH, height), draw)
+    return picture(name, alt, (PAGE_WIDTH, height), draw)
 
 
 def _by_class(figure: Figure, axes: Axes, found: Map, places: np.ndarray, classes: Sequence[str]) -> None:

@@ -12,8 +12,8 @@ import pandas
 
 from actune.bench.grid import Point
 from actune.bench.paper import subjects
-from actune.bench.progress import Progress
-from actune.bench.store import COLUMNS
+from actune.bench.progress import GridProgress
+from actune.bench.store import RESULT_COLUMNS
 
 SEEDS = (0, 1, 2)
 TOPS = {"sst2": 0.92, "ag_news": 0.90, "pubmed_sections": 0.84, "dbpedia14": 0.985, "trec": 0.97, "chemprot": 0.62}
@@ -55,10 +55,10 @@ class Planted:
         self.texts = texts
 
     def table(self) -> pandas.DataFrame:
-        return pandas.DataFrame(self.rows, columns=list(COLUMNS))
+        return pandas.DataFrame(self.rows, columns=list(RESULT_COLUMNS))
 
-    def progress(self) -> Progress:
-        return Progress(len({row["cell"] for row in self.rows}), self.unfinished)
+    def progress(self) -> GridProgress:
+        return GridProgress(len({row["cell"] for row in self.rows}), self.unfinished)
 
     def predictions(self, cell: str) -> np.ndarray | None:
         if not self.texts:

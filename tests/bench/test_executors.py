@@ -18,7 +18,7 @@ from actune.bench.grid import parse_grid
 from actune.bench.local import Local
 from actune.bench.run import device_of
 from actune.bench.store import Results
-from actune.bench.work import Job, Step
+from actune.bench.work import CellStep, Job
 from actune.errors import ModelError
 from tests.bench.conftest import Small, device
 
@@ -67,9 +67,9 @@ def test_a_device_that_is_not_there_is_one_sentence():
 
 def test_a_board_tells_each_step_once():
     board = Board()
-    board.note("a", Step(0, "train", 1, 2))
-    board.note("a", Step(0, "train", 2, 2))
-    assert board.steps() == {"a": Step(0, "train", 2, 2)}
+    board.note("a", CellStep(0, "train", 1, 2))
+    board.note("a", CellStep(0, "train", 2, 2))
+    assert board.steps() == {"a": CellStep(0, "train", 2, 2)}
     assert board.steps() == {}
 
 

@@ -13,7 +13,7 @@ import pytest
 from actune.bench import store
 from actune.bench.grid import Point
 from actune.bench.merging import merge
-from actune.bench.store import COLUMNS, Results, files_in, put_files
+from actune.bench.store import RESULT_COLUMNS, Results, files_in, put_files
 from actune.errors import RunFolderError, SettingError
 from tests.bench.conftest import Small, lasting, make
 
@@ -28,7 +28,7 @@ def folder(small: Small, tmp_path: Path) -> Path:
 
 def test_the_table_has_a_line_for_every_cell_and_round_in_order(small: Small):
     table = small.table
-    assert tuple(table) == COLUMNS
+    assert tuple(table) == RESULT_COLUMNS
     assert len(table) == 16 and table.cell.nunique() == 4
     assert table.labels.tolist() == [20, 30, 40, 50] * 4
     places = list(zip(table.method, table.seed, table["round"], strict=True))

@@ -7,7 +7,7 @@ import pytest
 from actune.bench.evidence import Evidence, Scene
 from actune.bench.ranking import common_end, ranking, ranking_table
 from actune.bench.statistics import Estimate
-from actune.bench.tables import Table
+from actune.bench.tables import TextTable
 from actune.bench.wording import escape_latex, file_name, gap_told, p_told, spread_told
 from tests.bench.planted import Planted, cell
 
@@ -52,10 +52,10 @@ def test_differences_and_their_draws_are_of_the_same_seeds_whatever_others_lack(
     whole = {standing.method: standing for standing in ranking(Evidence(Planted(rows(LINES), texts=500)), SCENE)}
     planted = Planted(rows(LINES) + rows({"bald": [0.71]}), texts=500)
     found = {standing.method: standing for standing in ranking(Evidence(planted), SCENE)}
-    assert whole["actune"].beside["random"].drawn is not None
-    assert found["actune"].beside["random"].drawn == whole["actune"].beside["random"].drawn
+    assert whole["actune"].beside["random"].bootstrap is not None
+    assert found["actune"].beside["random"].bootstrap == whole["actune"].beside["random"].bootstrap
     note = ranking_table(Evidence(planted), SCENE).note
-    assert found["bald"].beside["random"].drawn and "where it is one seed, over test texts alone." in note
+    assert found["bald"].beside["random"].bootstrap and "where it is one seed, over test texts alone." in note
     assert "compare differences and not means or places: bald without seeds 1, 2." in note
     note = ranking_table(Evidence(Planted(rows(LINES), texts=500)), SCENE).note
     assert "not means" not in note and "bootstrap over these seeds and over test texts." in note
@@ -66,7 +66,7 @@ def test_one_seed_is_not_enough_and_says_so():
     assert table.rows[0] == ["actune", "1", "80.0", "65.0", "+10.00", "not enough runs", "–", "–"]
 
 
-TABLE = Table("t", "A & B", ["name", "β ± 1"], [["<b>|_x", "−0.5 %"]], "Note $1.")
+TABLE = TextTable("t", "A & B", ["name", "β ± 1"], [["<b>|_x", "−0.5 %"]], "Note $1.")
 MARKED = [r"| &lt;b>\|_x | −0.5 % |", "", "Note $1."]
 
 

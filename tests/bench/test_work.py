@@ -16,7 +16,7 @@ from actune.bench.cells import Cell, load, plan
 from actune.bench.grid import parse_grid
 from actune.bench.pruning import commit
 from actune.bench.store import Results
-from actune.bench.work import Job, OutOfTime, Step, run_cell
+from actune.bench.work import CellStep, Job, OutOfTime, run_cell
 from actune.errors import DataError, ModelError, RunFolderError
 from actune.report.page import write_report
 from actune.session.runner import result, run
@@ -39,7 +39,7 @@ def test_a_cell_that_stops_after_every_round_ends_like_an_unbroken_one(method: s
     cell = cell_of(grid_of([method], [3], rounds=3))
     run_cell(cell, Job(tmp_path / "whole"))
     stopping = Job(tmp_path / "stopped", until=time.time() - 1)
-    steps: list[Step] = []
+    steps: list[CellStep] = []
     for rounds in (1, 2):
         with pytest.raises(OutOfTime):
             run_cell(cell, stopping, steps.append)

@@ -77,7 +77,7 @@ def test_a_cell_that_fails_does_not_stop_the_others_and_is_tried_again(grid: Pat
     (random / "strange").unlink()
     before = (entropy / "run.toml").stat().st_mtime_ns
     again = done(*words)
-    assert again.facts["finished"] == 2 and "2 cells, 1 of them finished" in again.err
+    assert again.facts["finished"] == 2 and "2 cells in" in again.err and "1 already finished" in again.err
     assert (entropy / "run.toml").stat().st_mtime_ns == before and "questions entropy" not in again.err
     state = done("bench", "status", out)
     assert "2 of 2 cells finished: the grid is complete" in state.err
@@ -111,8 +111,8 @@ def test_results_go_to_a_folder_of_the_grids_name_and_go_on_there(
     grid.rename(tmp_path / "two.cells.toml")
     words = ["bench", "run", "two.cells.toml", "--workers", 1, "--json"]
     first = done(*words, "--only", "method=random")
-    assert "1 cell, 0 of them finished, in runs/two.cells" in first.err and first.facts["folder"] == "runs/two.cells"
-    assert "2 cells, 1 of them finished, in runs/two.cells" in done(*words).err
+    assert "1 cell in runs/two.cells, 0 already finished" in first.err and first.facts["folder"] == "runs/two.cells"
+    assert "2 cells in runs/two.cells, 1 already finished" in done(*words).err
     assert len(Results(tmp_path / "runs" / "two.cells").finished()) == 2
 
 

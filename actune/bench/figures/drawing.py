@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.bench.figures.looks import method_name
-from actune.report.svg import STYLE, picture, plain
+from actune.report.svg import STYLE, picture, short_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "pdf", "png")
-WIDTH = 7.4  # inches, as wide as a page
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ _NO_DATE: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"Creation
 
 def legend(figure: Figure, handles: dict[str, Any], columns: int = 4, names: dict[str, str] | None = None) -> None:
     """Names below all panels."""
-    texts = [plain((names or {}).get(name) or method_name(name), longest=40) for name in handles]
+    texts = [short_line((names or {}).get(name) or method_name(name), longest=40) for name in handles]
     box = figure.legend(list(handles.values()), ["-"] * len(handles), loc="outside lower left", ncols=columns)
     for text, name in zip(box.get_texts(), texts, strict=True):
         text.set_text(name)

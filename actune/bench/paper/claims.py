@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actune.bench.evidence import WEAK, Evidence, Scene
 from actune.bench.paper import measures, subjects
-from actune.bench.paper.judging import AtLeast, Below, Claim, Finding, judge
+from actune.bench.paper.judging import AtLeast, Claim, Finding, StaysBelow, judge
 
 
 def judge_paper(evidence: Evidence) -> list[Finding]:
@@ -84,7 +84,7 @@ CLAIMS = (
         "beta hardly matters",
         "The weight of mixed classes, beta, changes accuracy by less than 0.6 points.",
         "best less worst value at the last labels",
-        Below(0.006),
+        StaysBelow(0.006),
         lambda evidence: measures.spread_of(evidence, "beta"),
         tested=False,
     ),
@@ -114,14 +114,14 @@ CLAIMS = (
         "Without memory the early rounds are worse.",
         "difference to actune-no-memory on average over the first half of the labels",
         AtLeast(0.0),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", part=measures.early),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", part=measures.first_half),
     ),
     Claim(
         "weights matter late",
         "Without weights in k-means the late rounds are worse.",
         "difference to actune-no-weights on average over the second half of the labels",
         AtLeast(0.0),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-weights", part=measures.late),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-weights", part=measures.second_half),
     ),
     Claim(
         "CAL disappoints after a weak start",

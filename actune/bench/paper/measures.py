@@ -11,7 +11,17 @@ import numpy as np
 from actune.bench.comparison import best, bootstrapped_gap, last_gap, matched, mean_gap, shared
 from actune.bench.evidence import WEAK, Curves, Evidence, Key, Measure, Scene
 from actune.bench.paper import subjects
-from actune.bench.statistics import FEWEST, Estimate, Wins, estimate, jackknife, over_tasks, paired_test, wilson, wins
+from actune.bench.statistics import (
+    FEWEST_SEEDS,
+    Estimate,
+    Wins,
+    estimate,
+    jackknife,
+    over_tasks,
+    paired_test,
+    wilson,
+    wins,
+)
 from actune.bench.wording import gap_told, interval_told, seeds_counted, seeds_named, spread_told
 
 
@@ -35,7 +45,7 @@ def labels_saved(evidence: Evidence, candidates: tuple[str, ...]) -> Measured:
     """The share of labels that AcTune saves against the best of these methods, on the tasks of Fig. 3."""
     parts: list[Part] = []
     ended = False
-    for rival in subjects.rivals(evidence, candidates, FEWEST):
+    for rival in subjects.rivals(evidence, candidates, FEWEST_SEEDS):
         saved = rival.saving
         words = f"{rival.method} needs {saved.needed:,.0f} labels for what actune has with {saved.labels:,}"
         if not saved.reached:
@@ -62,8 +72,8 @@ def rounds_won(evidence: Evidence) -> Measured:
     measured = Measured(None, (), tasks, len(subjects.TASKS), missing)
     if not groups:
         return measured
-    if len(seeds) < FEWEST:
-        return replace(measured, missing=(*missing, f"{FEWEST} seeds that all of {', '.join(tasks)} have"))
+    if len(seeds) < FEWEST_SEEDS:
+        return replace(measured, missing=(*missing, f"{FEWEST_SEEDS} seeds that all of {', '.join(tasks)} have"))
     phrases = tuple(f"{scene.shown}: {_won_told(lines, seeds)}" for scene, lines in panels)
     return replace(measured, found=_share_won(groups, seeds), parts=phrases)
 
@@ -175,7 +185,7 @@ def gap_between(
         if gap:
             parts.append((scene, gap, _points(gap)))
         elif len(lines) == 2:
-            missing.append(f"{scene.shown}: {FEWEST} seeds that both {a} and {b} have")
+            missing.append(f"{scene.shown}: {FEWEST_SEEDS} seeds that both {a} and {b} have")
     return _over(parts, missing if parts or missing else [f"{a} and {b} on one task"])
 
 
@@ -188,19 +198,19 @@ def late_gap_of_momentum(evidence: Evidence) -> Measured:
         values = _swept(evidence, scene, "actune", momenta)
         missing += _too_few(evidence, scene, "actune", momenta)
         pair = _widest(list(values))
-        gap = _sound(mean_gap(late(values[pair[1]]), late(values[pair[0]]))) if pair else None
+        gap = _sound(mean_gap(second_half(values[pair[1]]), second_half(values[pair[0]]))) if pair else None
         if pair and gap:
             told = " and ".join(f"m_L {low:g}, m_H {high:g}" for low, high in reversed(pair))
             parts.append((scene, gap, f"{_points(gap)} between {told}"))
     return _over(parts, ([] if parts else ["actune with two last momenta"]) + missing)
 
 
-def early(curves: Curves) -> Curves:
+def first_half(curves: Curves) -> Curves:
     """The first half of its labels."""
     return curves.within(curves.labels[0], (curves.labels[0] + curves.labels[-1]) / 2)
 
 
-def late(curves: Curves) -> Curves:
+def second_half(curves: Curves) -> Curves:
     """The second half of its labels."""
     return curves.within((curves.labels[0] + curves.labels[-1]) / 2, curves.labels[-1])
 
@@ -213,15 +223,23 @@ def _widest(values: Sequence[tuple[float, ...]]) -> tuple[tuple[float, ...], tup
 
 def _swept(evidence: Evidence, scene: Scene, method: str, names: tuple[str, ...]) -> dict[tuple[float, ...], Curves]:
     found = subjects.swept(evidence, scene, method, names)
-    return {values: curves for values, curves in found.items() if len(curves.seeds) >= FEWEST}
+    return {values: curves for values, curves in found.items() if len(curves.seeds) >= FEWEST_SEEDS}
 
 
 def _too_few(evidence: Evidence, scene: Scene, method: str, names: tuple[str, ...]) -> list[str]:
     """The values of these settings that have too few seeds to count, as a phrase where others were tried too."""
     tried = subjects.swept(evidence, scene, method, names)
-    few = [" and ".join(f"{value:g}" for value in values) for values, each in tried.items() if len(each.seeds) < FEWEST]
+    few = [
+        " and ".join(f"{value:g}" for value in values)
+        for values, each in tried.items()
+        if len(each.seeds) < FEWEST_SEEDS
+    ]
     of = " and ".join(names)
-    return [f"{scene.shown}: {FEWEST} seeds of {method} with {of} {', '.join(few)}"] if few and len(tried) > 1 else []
+    return (
+        [f"{scene.shown}: {FEWEST_SEEDS} seeds of {method} with {of} {', '.join(few)}"]
+        if few and len(tried) > 1
+        else []
+    )
 
 
 def _won(groups: Sequence[Sequence[Curves]], seeds: Sequence[int]) -> Wins:
@@ -248,7 +266,7 @@ def _points(gap: Estimate) -> str:
 
 def _sound(gap: Estimate | None) -> Estimate | None:
     """A difference if enough seeds have both of its sides."""
-    return gap if gap and gap.runs >= FEWEST else None
+    return gap if gap and gap.runs >= FEWEST_SEEDS else None
 
 
 def _enough(lines: dict[str, Curves], ours: str) -> dict[str, Curves]:
@@ -259,12 +277,12 @@ def _enough(lines: dict[str, Curves], ours: str) -> dict[str, Curves]:
 
 def _unfit(curves: Curves, mine: Curves | None, ours: str) -> str:
     """Why a method's curves do not count beside ours, if they do not."""
-    if len(curves.seeds) < FEWEST:
-        return f"fewer than {FEWEST} finished seeds"
+    if len(curves.seeds) < FEWEST_SEEDS:
+        return f"fewer than {FEWEST_SEEDS} finished seeds"
     if mine and curves.labels[-1] < mine.labels[-1]:
         return f"no runs up to {mine.labels[-1]:,} labels, where {ours} ends,"
-    if mine and len(mine.seeds) >= FEWEST > len(shared(curves, mine)):
-        return f"fewer than {FEWEST} seeds that {ours} has too"
+    if mine and len(mine.seeds) >= FEWEST_SEEDS > len(shared(curves, mine)):
+        return f"fewer than {FEWEST_SEEDS} seeds that {ours} has too"
     return ""
 
 
@@ -276,10 +294,10 @@ def _common(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> tuple[lis
         if ours not in lines or len(lines) < 2:
             continue
         together = matched(*lines.values())
-        if together and len(together[0].seeds) >= FEWEST:
+        if together and len(together[0].seeds) >= FEWEST_SEEDS:
             found.append((scene, dict(zip(lines, together, strict=True))))
         else:
-            missing.append(f"{scene.shown}: {FEWEST} seeds that all of {', '.join(lines)} have")
+            missing.append(f"{scene.shown}: {FEWEST_SEEDS} seeds that all of {', '.join(lines)} have")
     return found, missing
 
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actune.bench.evidence import Evidence, Results
+from actune.bench.evidence import Evidence, ResultsTable
 from actune.bench.paper.claims import judge_paper
 from actune.bench.paper.figures.collection import figures_of
 from actune.bench.paper.figures.missing import Missing
 from actune.bench.paper.judging import FAILS, HOLDS, OPEN, Finding, claims_table
 from actune.bench.paper.tables import paper_tables
-from actune.bench.progress import Progress
+from actune.bench.progress import GridProgress
 from actune.bench.ranking import ranking_table
 from actune.bench.store import GRID
-from actune.bench.tables import Table
+from actune.bench.tables import TextTable
 from actune.report.page import check_place, fill
 from actune.session.store import write_atomically
 
@@ -35,14 +35,14 @@ class Report:
 
     findings: list[Finding]
     figures: list[Figure]
-    tables: list[Table]
-    rankings: list[Table]
+    tables: list[TextTable]
+    rankings: list[TextTable]
     missing: list[Missing]
-    progress: Progress
+    progress: GridProgress
     facts: dict[str, list[str]]  # of how it was made
 
 
-def report_of(results: Results) -> Report:
+def report_of(results: ResultsTable) -> Report:
     """Everything that a table of results says."""
     evidence = Evidence(results)
     drawings, missing = figures_of(evidence)
@@ -58,7 +58,7 @@ def report_of(results: Results) -> Report:
     )
 
 
-def write_page(results: Results, path: Path, latex: bool = False) -> tuple[Report, list[Path]]:
+def write_page(results: ResultsTable, path: Path, latex: bool = False) -> tuple[Report, list[Path]]:
     """Writes the page and, on request, its tables for LaTeX beside it; says which files these are."""
     check_place(path)
     report = report_of(results)
@@ -73,7 +73,7 @@ def write_page(results: Results, path: Path, latex: bool = False) -> tuple[Repor
     return report, [path, beside]
 
 
-def _facts(evidence: Evidence, progress: Progress) -> dict[str, list[str]]:
+def _facts(evidence: Evidence, progress: GridProgress) -> dict[str, list[str]]:
     """What the runs were made of and with, by what it is."""
     table, scenes = evidence.table, evidence.scenes
     methods = sorted({key.method for key in evidence.keys})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from actune.bench.evidence import Evidence, Scene
 from actune.bench.figures.looks import method_name
 from actune.bench.paper import subjects
-from actune.bench.tables import Table
+from actune.bench.tables import TextTable
 from actune.data.tasks import cards
 
 # seconds of one acquisition in the paper's Table 3, on an RTX 2080 Ti
@@ -31,13 +31,13 @@ SETTINGS = {
 }
 
 
-def paper_tables(evidence: Evidence) -> list[Table]:
+def paper_tables(evidence: Evidence) -> list[TextTable]:
     """Tables 1 to 3 for the scenes that stand for their tasks."""
     scenes = subjects.main_scenes(evidence)
-    return [data_table(evidence, scenes), settings_table(evidence, scenes), seconds_table(evidence, scenes)]
+    return [data_table(evidence, scenes), task_settings_table(evidence, scenes), seconds_table(evidence, scenes)]
 
 
-def data_table(evidence: Evidence, scenes: Sequence[Scene]) -> Table:
+def data_table(evidence: Evidence, scenes: Sequence[Scene]) -> TextTable:
     """Table 1: how large the tasks are."""
     rows = []
     for task in dict.fromkeys(scene.task for scene in scenes):
@@ -52,19 +52,19 @@ def data_table(evidence: Evidence, scenes: Sequence[Scene]) -> Table:
         rows.append([task, *map(_count, sizes), _count(known.paper_pool) if known else "–"])
     columns = ["task", "classes", "pool", "dev", "test", "pool in the paper"]
     note = "pubmed_sections is a substitute for PubMed-RCT." if "pubmed_sections" in [row[0] for row in rows] else ""
-    return Table("table1-data", "Table 1: data", columns, rows, note)
+    return TextTable("table1-data", "Table 1: data", columns, rows, note)
 
 
-def settings_table(evidence: Evidence, scenes: Sequence[Scene]) -> Table:
+def task_settings_table(evidence: Evidence, scenes: Sequence[Scene]) -> TextTable:
     """Table 2: the settings of AcTune on each task."""
     rows = []
     for name, symbol in SETTINGS.items():
         values = [subjects.setting(evidence, scene, name) for scene in scenes]
         rows.append([f"{name} ({symbol})", *("–" if value is None else f"{value:g}" for value in values)])
-    return Table("table2-settings", "Table 2: settings", ["setting", *(scene.shown for scene in scenes)], rows)
+    return TextTable("table2-settings", "Table 2: settings", ["setting", *(scene.shown for scene in scenes)], rows)
 
 
-def seconds_table(evidence: Evidence, scenes: Sequence[Scene]) -> Table:
+def seconds_table(evidence: Evidence, scenes: Sequence[Scene]) -> TextTable:
     """Table 3: what one choice of questions takes, the reading of the pool included."""
     columns, found = ["method"], []
     for scene in scenes:
@@ -81,7 +81,7 @@ def seconds_table(evidence: Evidence, scenes: Sequence[Scene]) -> Table:
     if mixed := [scene.shown for scene, by_method in machines.items() if len(set(by_method.values())) > 1]:
         note += f"; on {', '.join(mixed)} not every method on the same, so these seconds do not compare"
     note += "; in the paper on an RTX 2080 Ti." if len(found) > len(scenes) else "."
-    return Table("table3-seconds", "Table 3: seconds of one choice", columns, rows, note)
+    return TextTable("table3-seconds", "Table 3: seconds of one choice", columns, rows, note)
 
 
 def _seconds(evidence: Evidence, scene: Scene) -> dict[str, str]:

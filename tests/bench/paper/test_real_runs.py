@@ -11,7 +11,7 @@ from actune.bench.figures.drawing import Drawing
 from actune.bench.paper import subjects
 from actune.bench.paper.figures.maps import figure_6, find_maps
 from actune.bench.paper.figures.missing import Missing
-from actune.bench.paper.tables import data_table, settings_table
+from actune.bench.paper.tables import data_table, task_settings_table
 from actune.bench.ranking import ranking_table
 from actune.bench.store import Results
 from tests.bench.conftest import make
@@ -35,7 +35,7 @@ def test_predictions_are_as_right_as_the_table_says(results):
 def test_sizes_and_settings_are_those_of_the_runs(results, questions):
     evidence = Evidence(results)
     assert data_table(evidence, evidence.scenes).rows == [["questions", "6", "300", "60", "100", "–"]]
-    settings = dict(settings_table(evidence, evidence.scenes).rows)
+    settings = dict(task_settings_table(evidence, evidence.scenes).rows)
     assert settings["regions (K)"] == f"{questions.settings.regions}"
 
 
@@ -57,7 +57,7 @@ def test_maps_of_real_runs_with_their_spread(results, tmp_path):
     for part, panel in zip(found.parts, figure.axes, strict=True):
         rings = panel.collections[-1].get_offsets()
         assert len(rings) == 20 == part.map.asked.sum()
-        assert f"{part.spreads[0].asked:.2f}" in panel.get_xlabel()
+        assert f"{part.distances[0].asked:.2f}" in panel.get_xlabel()
         assert np.isfinite(part.places).all()
     assert all(file.stat().st_size > 10_000 for file in drawing.save(tmp_path))
 

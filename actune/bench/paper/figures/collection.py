@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from actune.bench.evidence import Evidence, Results
+from actune.bench.evidence import Evidence, ResultsTable
 from actune.bench.figures.drawing import FORMATS, Drawing
 from actune.bench.paper.figures.curves import figure_1, figure_2, figure_5, others
 from actune.bench.paper.figures.efficiency import figure_3
@@ -13,7 +13,7 @@ from actune.bench.paper.figures.maps import figure_6, find_maps
 from actune.bench.paper.figures.missing import Missing
 from actune.bench.paper.figures.settings import figure_4
 from actune.bench.paper.tables import paper_tables
-from actune.bench.tables import Table
+from actune.bench.tables import TextTable
 
 
 def figures_of(evidence: Evidence) -> tuple[list[Drawing], list[Missing]]:
@@ -32,8 +32,8 @@ def figures_of(evidence: Evidence) -> tuple[list[Drawing], list[Missing]]:
 
 
 def draw_all(
-    results: Results, out: Path, formats: Iterable[str] = FORMATS
-) -> tuple[list[Drawing | Table], list[Missing]]:
+    results: ResultsTable, out: Path, formats: Iterable[str] = FORMATS
+) -> tuple[list[Drawing | TextTable], list[Missing]]:
     """Writes every figure and table that there are cells for, with their captions, and says what is missing."""
     evidence = Evidence(results)
     drawings, missing = figures_of(evidence)

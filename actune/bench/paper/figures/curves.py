@@ -12,11 +12,11 @@ from actune.bench.paper import subjects
 from actune.bench.paper.figures.missing import Missing, missing_told
 from actune.bench.wording import seeds_named
 
-AL = ("fig1-al", "Fig. 1 a-d: active learning")
-SSAL = ("fig1-ssal", "Fig. 1 e-h: semi-supervised active learning")
-WEAKLY = ("fig2-weak", "Fig. 2: a start from votes of rules")
-PLUGGED = ("fig5a-plugged", "Fig. 5a: AcTune with other questions")
-ABLATED = ("fig5b-ablation", "Fig. 5b: AcTune without its parts")
+FIGURE_1_ASKING = ("fig1-al", "Fig. 1 a-d: active learning")
+FIGURE_1_TRUSTING = ("fig1-ssal", "Fig. 1 e-h: semi-supervised active learning")
+FIGURE_2 = ("fig2-weak", "Fig. 2: a start from votes of rules")
+FIGURE_5A = ("fig5a-plugged", "Fig. 5a: AcTune with other questions")
+FIGURE_5B = ("fig5b-ablation", "Fig. 5b: AcTune without its parts")
 SWEPT = {"beta", "regions", "momentum_low", "momentum_high", "full"}  # settings that the paper's own figures are about
 
 
@@ -25,15 +25,17 @@ def figure_1(evidence: Evidence) -> list[Drawing | Missing]:
     asking = "Test accuracy over labels; nobody trains on pseudo-labels."
     trusting = "Test accuracy over labels; everybody trains on pseudo-labels."
     return [
-        _of_tasks(evidence, AL, asking, subjects.TASKS, "", "abcd", subjects.ASKING + subjects.OURS_ASKING),
-        _of_tasks(evidence, SSAL, trusting, subjects.TASKS, "", "efgh", subjects.TRUSTING + subjects.OURS),
+        _of_tasks(
+            evidence, FIGURE_1_ASKING, asking, subjects.TASKS, "", "abcd", subjects.ASKING + subjects.OURS_ASKING
+        ),
+        _of_tasks(evidence, FIGURE_1_TRUSTING, trusting, subjects.TASKS, "", "efgh", subjects.TRUSTING + subjects.OURS),
     ]
 
 
 def figure_2(evidence: Evidence) -> list[Drawing | Missing]:
     """Methods that begin with a model of votes, beside training on every label."""
     caption = "Test accuracy over clean labels, after a first model that learnt from votes of rules alone."
-    return [_of_tasks(evidence, WEAKLY, caption, subjects.WEAK_TASKS, WEAK, "ab", subjects.TRUSTING + subjects.OURS)]
+    return [_of_tasks(evidence, FIGURE_2, caption, subjects.WEAK_TASKS, WEAK, "ab", subjects.TRUSTING + subjects.OURS)]
 
 
 def figure_5(evidence: Evidence) -> list[Drawing | Missing]:
@@ -42,9 +44,9 @@ def figure_5(evidence: Evidence) -> list[Drawing | Missing]:
     ablated = "Test accuracy over labels; AcTune whole, and without one part at a time."
     return [
         _study(
-            evidence, PLUGGED, plugged, subjects.PLUGGED + subjects.WITHOUT_ACTUNE, subjects.PLUGGED[2:], "paper.toml"
+            evidence, FIGURE_5A, plugged, subjects.PLUGGED + subjects.WITHOUT_ACTUNE, subjects.PLUGGED[2:], "paper.toml"
         ),
-        _study(evidence, ABLATED, ablated, subjects.ABLATIONS, subjects.ABLATIONS[1:], "ablation.toml"),
+        _study(evidence, FIGURE_5B, ablated, subjects.ABLATIONS, subjects.ABLATIONS[1:], "ablation.toml"),
     ]
 
 

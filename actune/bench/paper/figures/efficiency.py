@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from actune.bench.comparison import Saving, best
 from actune.bench.evidence import Evidence, Scene
-from actune.bench.figures.drawing import WIDTH, Drawing, legend
+from actune.bench.figures.drawing import Drawing, legend
 from actune.bench.figures.looks import BLUE, ORANGE, SKY, method_name
 from actune.bench.figures.panels import setups_told
 from actune.bench.paper import subjects
 from actune.bench.paper.figures.missing import Missing
 from actune.bench.paper.subjects import Rival
 from actune.bench.wording import seeds_named
-from actune.report.svg import INK, plain
+from actune.report.svg import INK, PAGE_WIDTH, short_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAMES = ("fig3-labels", "Fig. 3: labels needed for AcTune's last accuracy")
-LOOKS = ((BLUE, ""), (ORANGE, "///"), (SKY, "..."))
+FIGURE_3 = ("fig3-labels", "Fig. 3: labels needed for AcTune's last accuracy")
+BAR_LOOKS = ((BLUE, ""), (ORANGE, "///"), (SKY, "..."))
 WIDE, APART = 0.25, 0.28
 RIVALS = (*subjects.ASKING, "ust")
 
@@ -31,7 +31,7 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
     asking, ust = subjects.rivals(evidence, subjects.ASKING), subjects.rivals(evidence, ("ust",))
     scenes = list(dict.fromkeys(rival.scene for rival in (*asking, *ust)))
     if not scenes:
-        return [Missing(*NAMES, f"actune and a rival on any of {', '.join(subjects.TASKS)}", "paper.toml")]
+        return [Missing(*FIGURE_3, f"actune and a rival on any of {', '.join(subjects.TASKS)}", "paper.toml")]
     named = {rival.scene: rival.method for rival in asking}
     groups = [{rival.scene: rival.saving for rival in group} for group in (asking, ust)]
 
@@ -40,18 +40,18 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
         for place, scene in enumerate(scenes):
             savings = [group.get(scene) for group in groups]
             own = next(saved.labels for saved in savings if saved)
-            _bar(axes, place - APART, own, f"{own:,}", LOOKS[0])
-            for shift, saved, look in zip((0, APART), savings, LOOKS[1:], strict=True):
+            _bar(axes, place - APART, own, f"{own:,}", BAR_LOOKS[0])
+            for shift, saved, look in zip((0, APART), savings, BAR_LOOKS[1:], strict=True):
                 if saved:
                     _bar(axes, place + shift, saved.needed if saved.reached else saved.longest, _told(saved), look)
         below = [f"\nbest: {method_name(named[scene])}" if scene in named else "" for scene in scenes]
-        ticks = [plain(scene.task, 24) + words for scene, words in zip(scenes, below, strict=True)]
+        ticks = [short_line(scene.task, 24) + words for scene, words in zip(scenes, below, strict=True)]
         axes.set_xticks(range(len(scenes)), ticks)
         axes.tick_params(axis="x", length=0)
         axes.set(ylabel="labels")
         axes.margins(x=0.02, y=0.14)
         axes.grid(True, axis="y")
-        keys = [axes.bar(0, 0, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.6) for colour, hatch in LOOKS]
+        keys = [axes.bar(0, 0, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.6) for colour, hatch in BAR_LOOKS]
         legend(figure, dict(zip(("AcTune", "best of active learning", "UST"), keys, strict=True)))
 
     caption = (
@@ -61,7 +61,7 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
     if any(not saved.reached for group in groups for saved in group.values()):
         caption += " More than (>): the curve ends there, before it reached that accuracy."
     caption += _missing_told(evidence, scenes)
-    return [Drawing(*NAMES, f"{caption} {setups_told(scenes)}", (WIDTH, 3.3), draw)]
+    return [Drawing(*FIGURE_3, f"{caption} {setups_told(scenes)}", (PAGE_WIDTH, 3.3), draw)]
 
 
 def _seeds_told(rivals: Sequence[Rival]) -> str:

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from actune.bench.evidence import Evidence, Key, Scene
-from actune.bench.figures.drawing import WIDTH, Drawing, axes_in_rows
+from actune.bench.figures.drawing import Drawing, axes_in_rows
 from actune.bench.figures.looks import method_name
 from actune.bench.figures.panels import setups_told
 from actune.bench.paper import subjects
 from actune.bench.paper.figures.missing import Missing
 from actune.errors import UserError
 from actune.report.figures import class_style, shown_classes
-from actune.report.maps import Map, Spread, layout, load_map, spread
-from actune.report.svg import INK, OTHER, write_names
+from actune.report.maps import AskedDistance, Map, asked_distances, layout, load_map
+from actune.report.svg import INK, OTHER, PAGE_WIDTH, write_names
 from actune.session.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAMES = ("fig6-maps", "Fig. 6: what is asked first")
+FIGURE_6 = ("fig6-maps", "Fig. 6: what is asked first")
 PAPERS = "ag_news"
 
 
@@ -36,7 +36,7 @@ class Mapped:
     method: str
     map: Map
     classes: tuple[str, ...]
-    spreads: list[Spread]
+    distances: list[AskedDistance]
 
     @cached_property
     def places(self) -> np.ndarray:
@@ -67,7 +67,7 @@ def find_maps(evidence: Evidence) -> Maps | None:
 def figure_6(found: Maps | None) -> list[Drawing | Missing]:
     """Points by predicted class; rings are what was asked."""
     if found is None:
-        return [Missing(*NAMES, f"run folders of any of {', '.join(subjects.MAPPED)} on one task", "core.toml")]
+        return [Missing(*FIGURE_6, f"run folders of any of {', '.join(subjects.MAPPED)} on one task", "core.toml")]
     columns = min(2, len(found.parts))
     rows = -(-len(found.parts) // columns)
     counts = sum(np.bincount(part.map.classes, minlength=len(part.classes)) for part in found.parts)
@@ -78,7 +78,7 @@ def figure_6(found: Maps | None) -> list[Drawing | Missing]:
         for letter, axes, part in zip("abcd", grid, found.parts, strict=False):
             handles, names = _draw(axes, part, shown, others)
             axes.set_title(f"({letter}) {method_name(part.method)}")
-            axes.set_xlabel("\n".join(_told(each) for each in part.spreads), fontsize=8)
+            axes.set_xlabel("\n".join(_told(each) for each in part.distances), fontsize=8)
         box = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=4, markerscale=1.6)
         write_names(box, names)
 
@@ -91,7 +91,7 @@ def figure_6(found: Maps | None) -> list[Drawing | Missing]:
         caption += f" Missing: {', '.join(absent)}."
     if found.scene.task != PAPERS:
         caption += f" The paper has {PAPERS} here."
-    return [Drawing(*NAMES, f"{caption} {setups_told([found.scene])}", (WIDTH, 3.5 * rows + 0.4), draw)]
+    return [Drawing(*FIGURE_6, f"{caption} {setups_told([found.scene])}", (PAGE_WIDTH, 3.5 * rows + 0.4), draw)]
 
 
 def _of_seed(evidence: Evidence, scene: Scene, seed: int) -> list[Mapped]:
@@ -115,7 +115,7 @@ def _load(folder: Path, method: str) -> Mapped | None:
         store.close()
     if found is None:
         return None
-    return Mapped(method, found, store.config.resolved.classes, spread(found, store.config.request.seed))
+    return Mapped(method, found, store.config.resolved.classes, asked_distances(found, store.config.request.seed))
 
 
 def _draw(axes: Axes, part: Mapped, shown: list[int], others: list[int]) -> tuple[list[Any], list[str]]:
@@ -142,5 +142,5 @@ def _draw(axes: Axes, part: Mapped, shown: list[int], others: list[int]) -> tupl
     return handles, [*names, "labelled before", "asked"]
 
 
-def _told(each: Spread) -> str:
-    return f"{each.what}: {each.asked:.2f} ({each.drawn:.2f} ± {each.deviation:.2f})"
+def _told(each: AskedDistance) -> str:
+    return f"{each.what}: {each.asked:.2f} ({each.random:.2f} ± {each.deviation:.2f})"

@@ -17,6 +17,7 @@ def resampled(right: np.ndarray, draws: int = BOOTSTRAP_DRAWS, seed: int = 0) ->
     `right` says which predictions are: (methods, seeds, texts). A draw is shared by all methods, so that differences
     of two columns are paired.
     """
+    # scipy.stats.bootstrap draws along one axis, and here seeds and texts are drawn independently
     _, seeds, texts = right.shape
     values, rng = right.astype(np.float32), Streams(seed).rng("bootstrap")
     found = []

@@ -60,9 +60,12 @@ class ReportedRun:
 
 def effective_classes(facts: dict[str, Any]) -> str:
     """Over how many classes the pseudo-labels of a round spread: the exponential of their entropy."""
-    counts = [count for count in facts.get("offered_classes", facts["trusted_classes"]) if count]
-    total = sum(counts)
-    return f"{math.exp(-sum(n / total * math.log(n / total) for n in counts)):.1f}" if total else ""
+    counts = facts.get("offered_classes", facts["trusted_classes"])
+    if not (total := sum(counts)):
+        return ""
+    from scipy.special import entr
+
+    return f"{math.exp(sum(entr(count / total) for count in counts)):.1f}"
 
 
 def gain(facts: dict[str, Any]) -> float | None:

@@ -202,18 +202,15 @@ def _middle(members: np.ndarray) -> np.ndarray:
 
 
 def _mean_pairwise(found: Map, rows: np.ndarray) -> float:
-    gaps = _distances(found.points[rows], found.points[rows])
-    return float(gaps.sum() / (len(rows) * (len(rows) - 1)))
+    from scipy.spatial.distance import pdist
+
+    return float(pdist(found.points[rows]).mean())
 
 
 def _mean_to_labelled(found: Map, rows: np.ndarray) -> float:
-    return float(_distances(found.points[rows], found.points[found.labelled]).min(1).mean())
-
-
-def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    return np.asarray(cdist(left, right))
+    return float(cdist(found.points[rows], found.points[found.labelled]).min(1).mean())
 
 
 def _maps(session: Session) -> Iterator[Map]:

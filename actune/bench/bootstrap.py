@@ -1,4 +1,4 @@
-"""How far luck of seeds and of test texts reaches: both are drawn anew, the same for all methods compared."""
+"""A bootstrap over seeds and test texts, resampled alike for all methods that are compared."""
 
 from __future__ import annotations
 

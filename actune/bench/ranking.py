@@ -23,7 +23,7 @@ class Beside:
 
     gap: Estimate
     p: float | None
-    bootstrap: tuple[float, float] | None  # when seeds and test texts are drawn anew, where predictions are at hand
+    bootstrap: tuple[float, float] | None  # over seeds and test texts, where predictions are at hand
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ def _draws(evidence: Evidence, scene: Scene, curves: dict[str, Curves], other: s
     return found
 
 
-def _drawn_told(found: list[Standing]) -> str:
+def _bootstrap_told(found: list[Standing]) -> str:
     """What the bootstrap stands on, where there is one."""
     drawn = [beside for each in found for beside in each.beside.values() if beside.bootstrap]
     if not drawn:
         return ""
-    told = " Drawn anew: the interval of a bootstrap over these seeds and over test texts"
+    told = " Bootstrap: the interval when these seeds and the test texts are resampled"
     single = any(beside.gap.runs == 1 for beside in drawn)
-    return f"{told}; where it is one seed, over test texts alone." if single else f"{told}."
+    return f"{told}; with one seed, only the test texts are." if single else f"{told}."
 
 
 def ranking_table(evidence: Evidence, scene: Scene) -> TextTable:
@@ -106,7 +106,7 @@ def ranking_table(evidence: Evidence, scene: Scene) -> TextTable:
     drawn = any(beside.bootstrap for each in found for beside in each.beside.values())
     columns = ["method", "seeds", f"at {found[0].labels:,} labels", "on average"]
     for other in others:
-        columns += [f"minus {other}", "p", *(["drawn anew"] if drawn else [])]
+        columns += [f"minus {other}", "p", *(["bootstrap"] if drawn else [])]
     rows = []
     for each in found:
         row = [each.method, str(each.last.runs), spread_told(each.last), spread_told(each.area)]
@@ -125,6 +125,6 @@ def ranking_table(evidence: Evidence, scene: Scene) -> TextTable:
         note += f" Not all have the same seeds, so compare differences and not means or places: {unequal}."
     if early := [method for method in evidence.methods(scene) if method not in ranked]:
         note += f" Not there yet: {', '.join(early)}."
-    note += _drawn_told(found)
+    note += _bootstrap_told(found)
     name = file_name(f"ranking-{scene.task}-{scene.model}-{scene.learner}-{scene.start}")
     return TextTable(name, f"{scene.shown}, {scene.model}, {scene.learner}", columns, rows, note)

@@ -55,11 +55,14 @@ def report(
 
     output = Output(json, quiet)
     found, files = write_page(Results(folder), out or folder / "report.html", latex)
-    rows = [
-        [each.claim.name, each.shown, each.numbers, each.p_shown, each.seeds, each.tasks] for each in found.findings
-    ]
-    output.show("claims of the paper", ["claim", "verdict", "found", "p", "seeds", "tasks"], rows)
-    output.say(*(f"missing: {each.title}: see {each.grid}" for each in found.missing))
+    for table in found.rankings:
+        output.show(table.title, table.columns, table.rows)
+    if found.judged:
+        rows = [
+            [each.claim.name, each.shown, each.numbers, each.p_shown, each.seeds, each.tasks] for each in found.findings
+        ]
+        output.show("claims of the paper", ["claim", "verdict", "found", "p", "seeds", "tasks"], rows)
+        output.say(*(f"missing: {each.title}: see {each.grid}" for each in found.missing))
     if not found.progress.complete:
         output.say(found.progress.sentence)
     output.say(f"report: {', '.join(map(str, files))}")

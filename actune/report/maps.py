@@ -120,11 +120,10 @@ def draw_map(found: Map, classes: Sequence[str], hottest: int, name: str) -> str
     def draw(figure: Figure) -> None:
         widths = [1.0] if found.heat is None else [1.0, 1.16]  # the second has numbers and a scale beside it
         panels = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
-        for axes in panels:
-            axes.set(xticks=[], yticks=[])
-            axes.spines[:].set_visible(False)
-            axes.set_aspect("equal", "datalim")
-        _by_class(figure, panels[0], found, places, classes)
+        counts = np.bincount(found.classes, minlength=len(classes))
+        handles = draw_classes(panels[0], found, places, classes, shown_classes([counts.tolist()]), s=9)
+        panels[0].set_title("predicted class")
+        class_legend(figure, handles)
         if found.heat is not None:
             _by_heat(figure, panels[1], found, places, hottest)
 
@@ -133,23 +132,45 @@ def draw_map(found: Map, classes: Sequence[str], hottest: int, name: str) -> str
     return picture(name, alt, (PAGE_WIDTH, height), draw)
 
 
-def _by_class(figure: Figure, axes: Axes, found: Map, places: np.ndarray, classes: Sequence[str]) -> None:
-    counts = np.bincount(found.classes, minlength=len(classes))
-    shown, others = shown_classes([counts.tolist()])
-    handles, names = [], []
+def draw_classes(
+    axes: Axes,
+    found: Map,
+    places: np.ndarray,
+    names: Sequence[str],
+    groups: tuple[list[int], list[int]],
+    **how: Any,
+) -> list[tuple[str, Any]]:
+    """Points by predicted class, crosses that were labelled and rings that were asked; names and signs for a legend.
+
+    `groups` are the classes that are told apart and those that are drawn as one.
+    """
+    bare(axes)
+    handles: list[tuple[str, Any]] = []
+    shown, others = groups
     for place, group in enumerate([*([number] for number in shown), *([others] if others else [])]):
         members = places[np.isin(found.classes, group) & ~found.labelled]
         colour, marker, _ = class_style(place)
-        handles.append(_dots(axes, members, s=9, c=OTHER if group is others else colour, marker=marker, linewidths=0))
-        names.append(f"{len(others)} other classes" if group is others else classes[group[0]])
+        name = f"{len(others)} other classes" if group is others else names[group[0]]
+        colours = OTHER if group is others else colour
+        handles.append((name, _dots(axes, members, c=colours, marker=marker, linewidths=0, **how)))
     if found.labelled.any():
-        handles.append(_dots(axes, places[found.labelled], s=16, c=INK, marker="+", linewidths=0.9))
-        names.append("labelled before")
-    handles.append(_rings(axes, found, places))
-    names.append("asked")
-    axes.set_title("predicted class")
-    legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=4, markerscale=1.6)
-    write_names(legend, names)
+        crosses = _dots(axes, places[found.labelled], s=16, c=INK, marker="+", linewidths=0.9)
+        handles.append(("labelled before", crosses))
+    return [*handles, ("asked", _rings(axes, found, places))]
+
+
+def class_legend(figure: Figure, handles: Sequence[tuple[str, Any]]) -> None:
+    """The names of classes and signs below a map."""
+    signs = [sign for _, sign in handles]
+    legend = figure.legend(signs, ["-"] * len(signs), loc="outside lower left", ncols=4, markerscale=1.6)
+    write_names(legend, [name for name, _ in handles])
+
+
+def bare(axes: Axes) -> None:
+    """A map has no axes to read numbers from."""
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    axes.set_aspect("equal", "datalim")
 
 
 def _by_heat(figure: Figure, axes: Axes, found: Map, places: np.ndarray, hottest: int) -> None:
@@ -157,6 +178,7 @@ def _by_heat(figure: Figure, axes: Axes, found: Map, places: np.ndarray, hottest
     from matplotlib.colors import ListedColormap
 
     assert found.regions is not None and found.heat is not None
+    bare(axes)
     inside = found.regions >= 0
     values = found.heat[found.regions[inside]]
     # the middle of the scale, seen on white and on black; a bar of more steps would be written as an image

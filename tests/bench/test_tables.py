@@ -55,10 +55,10 @@ def test_differences_and_their_draws_are_of_the_same_seeds_whatever_others_lack(
     assert whole["actune"].beside["random"].bootstrap is not None
     assert found["actune"].beside["random"].bootstrap == whole["actune"].beside["random"].bootstrap
     note = ranking_table(Evidence(planted), SCENE).note
-    assert found["bald"].beside["random"].bootstrap and "where it is one seed, over test texts alone." in note
+    assert found["bald"].beside["random"].bootstrap and "with one seed, only the test texts are." in note
     assert "compare differences and not means or places: bald without seeds 1, 2." in note
     note = ranking_table(Evidence(Planted(rows(LINES), texts=500)), SCENE).note
-    assert "not means" not in note and "bootstrap over these seeds and over test texts." in note
+    assert "not means" not in note and "when these seeds and the test texts are resampled." in note
 
 
 def test_one_seed_is_not_enough_and_says_so():

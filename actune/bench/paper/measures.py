@@ -102,7 +102,7 @@ def last_gain(evidence: Evidence, ours: str, theirs: tuple[str, ...]) -> Measure
         if mine and rival and gap:
             end = min(mine.labels[-1], lines[rival].labels[-1])
             drawn = bootstrapped_gap(evidence, Key(scene, ours), Key(scene, rival), end)
-            also = f", with test texts drawn anew {interval_told(drawn)}" if drawn else ""
+            also = f", bootstrap over seeds and test texts {interval_told(drawn)}" if drawn else ""
             parts.append((scene, gap, f"{_points(gap)} against {rival} at {end:,} labels{also}"))
     return _over(parts, _absent(evidence, ours, theirs), len(subjects.TASKS))
 

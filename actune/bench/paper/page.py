@@ -1,4 +1,4 @@
-"""One html file that tells a whole table of results: claims, figures, rankings, what is missing, how it was made."""
+"""One HTML file about a table of results: claims, figures, rankings, what is missing and how it was made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from actune.session.store import write_atomically
 
 
 @dataclass(frozen=True)
-class Figure:
+class PageFigure:
     """A drawing as it stands in the page."""
 
     title: str
@@ -30,26 +30,31 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Report:
+class PaperReport:
     """All that the page says."""
 
     findings: list[Finding]
-    figures: list[Figure]
+    figures: list[PageFigure]
     tables: list[TextTable]
     rankings: list[TextTable]
     missing: list[Missing]
     progress: GridProgress
     facts: dict[str, list[str]]  # of how it was made
 
+    @property
+    def judged(self) -> bool:
+        """Whether these results say anything about the paper's claims."""
+        return any(finding.measured.found is not None for finding in self.findings)
 
-def report_of(results: ResultsTable) -> Report:
+
+def report_of(results: ResultsTable) -> PaperReport:
     """Everything that a table of results says."""
     evidence = Evidence(results)
     drawings, missing = figures_of(evidence)
     progress = results.progress()
-    return Report(
+    return PaperReport(
         findings=judge_paper(evidence),
-        figures=[Figure(each.title, each.inline(), each.caption) for each in drawings],
+        figures=[PageFigure(each.title, each.inline(), each.caption) for each in drawings],
         tables=paper_tables(evidence),
         rankings=[ranking_table(evidence, scene) for scene in evidence.scenes if evidence.methods(scene)],
         missing=missing,
@@ -58,7 +63,7 @@ def report_of(results: ResultsTable) -> Report:
     )
 
 
-def write_page(results: ResultsTable, path: Path, latex: bool = False) -> tuple[Report, list[Path]]:
+def write_page(results: ResultsTable, path: Path, latex: bool = False) -> tuple[PaperReport, list[Path]]:
     """Writes the page and, on request, its tables for LaTeX beside it; says which files these are."""
     check_place(path)
     report = report_of(results)

@@ -65,6 +65,13 @@ def test_cells_that_are_not_finished_are_told(tmp_path):
     assert report.facts["cells"] == [sentence] and "<script" not in file.read_text(encoding="utf-8")
 
 
+def test_runs_that_say_nothing_about_the_paper_have_no_section_of_its_claims(page, tmp_path):
+    _, (file,) = write_page(Planted(cell("mine", "random", [0.5]) + cell("mine", "cal", [0.6])), tmp_path / "mine.html")
+    mine = Page(file.read_text(encoding="utf-8")).text
+    assert "Claims of the paper" in page.text and "Claims of the paper" not in mine
+    assert "claims of the paper" not in mine and "Methods by task" in mine and "What is missing" not in mine
+
+
 def test_only_the_grid_is_named_as_one(tmp_path):
     planted = Planted(cell("mine", "random", [0.5]))
     planted.folder = tmp_path

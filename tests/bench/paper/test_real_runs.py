@@ -42,7 +42,7 @@ def test_sizes_and_settings_are_those_of_the_runs(results, questions):
 def test_a_ranking_with_predictions_tells_what_texts_drawn_anew_do(results):
     evidence = Evidence(results)
     table = ranking_table(evidence, evidence.scenes[0])
-    assert table.columns.count("drawn anew") == 2 and len(table.rows) == 5
+    assert table.columns.count("bootstrap") == 2 and len(table.rows) == 5
     assert all(row[5] in ("not enough runs", "–") for row in table.rows)  # one seed
     assert any(cell.startswith("[") for row in table.rows for cell in row)
 

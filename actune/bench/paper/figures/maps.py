@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +16,12 @@ from actune.bench.figures.panels import setups_told
 from actune.bench.paper import subjects
 from actune.bench.paper.figures.missing import Missing
 from actune.errors import UserError
-from actune.report.figures import class_style, shown_classes
-from actune.report.maps import AskedDistance, Map, asked_distances, layout, load_map
-from actune.report.svg import INK, OTHER, PAGE_WIDTH, write_names
+from actune.report.figures import shown_classes
+from actune.report.maps import AskedDistance, Map, asked_distances, class_legend, draw_classes, layout, load_map
+from actune.report.svg import PAGE_WIDTH
 from actune.session.store import Store
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FIGURE_6 = ("fig6-maps", "Fig. 6: what is asked first")
@@ -71,16 +70,15 @@ def figure_6(found: Maps | None) -> list[Drawing | Missing]:
     columns = min(2, len(found.parts))
     rows = -(-len(found.parts) // columns)
     counts = sum(np.bincount(part.map.classes, minlength=len(part.classes)) for part in found.parts)
-    shown, others = shown_classes([np.asarray(counts).tolist()])
+    groups = shown_classes([np.asarray(counts).tolist()])
 
     def draw(figure: Figure) -> None:
         grid = axes_in_rows(figure, len(found.parts), columns)
         for letter, axes, part in zip("abcd", grid, found.parts, strict=False):
-            handles, names = _draw(axes, part, shown, others)
+            handles = draw_classes(axes, part.map, part.places, part.classes, groups, s=8, alpha=0.8)
             axes.set_title(f"({letter}) {method_name(part.method)}")
             axes.set_xlabel("\n".join(_told(each) for each in part.distances), fontsize=8)
-        box = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=4, markerscale=1.6)
-        write_names(box, names)
+        class_legend(figure, handles)
 
     caption = (
         f"{found.scene.shown}, seed {found.seed}: the pool as the first model saw it (t-SNE of principal components), "
@@ -116,30 +114,6 @@ def _load(folder: Path, method: str) -> Mapped | None:
     if found is None:
         return None
     return Mapped(method, found, store.config.resolved.classes, asked_distances(found, store.config.request.seed))
-
-
-def _draw(axes: Axes, part: Mapped, shown: list[int], others: list[int]) -> tuple[list[Any], list[str]]:
-    """A panel, and what its legend needs."""
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
-    axes.set_aspect("equal", "datalim")
-    handles, names, found = [], [], part.map
-    for place, group in enumerate([*([number] for number in shown), *([others] if others else [])]):
-        colour, marker, _ = class_style(place)
-        members = part.places[np.isin(found.classes, group) & ~found.labelled]
-        how: dict[str, Any] = {
-            "s": 8,
-            "c": OTHER if group is others else colour,
-            "marker": marker,
-            "linewidths": 0,
-            "alpha": 0.8,
-        }
-        handles.append(axes.scatter(members[:, 0], members[:, 1], **how))
-        names.append(f"{len(others)} other classes" if group is others else part.classes[group[0]])
-    labelled, asked = part.places[found.labelled], part.places[found.asked]
-    handles.append(axes.scatter(labelled[:, 0], labelled[:, 1], s=16, c=INK, marker="+", linewidths=0.9))
-    handles.append(axes.scatter(asked[:, 0], asked[:, 1], s=34, facecolors="none", edgecolors=INK, linewidths=1.1))
-    return handles, [*names, "labelled before", "asked"]
 
 
 def _told(each: AskedDistance) -> str:

@@ -64,8 +64,8 @@ def plan(grid: Grid, device: CellDevice, data_dir: Path | None = None) -> list[C
         cell = planner.cell(point)
         if cell.key in cells:
             raise SettingError(
-                f"two cells of the grid have one key, for they are the same run: {cells[cell.key].point.name} and "
-                f"{point.name}; leave one out"
+                f"two cells of the grid are the same run: {cells[cell.key].point.name} and "
+                f"{point.name}; remove one of them"
             )
         cells[cell.key] = cell
     return list(cells.values())
@@ -82,7 +82,7 @@ def plan_some(
         if not only:
             raise
         cells = plan(chosen, device, data_dir)
-        note = f"the rest of the grid is left out of account, for its data cannot be read here: {error}"
+        note = f"the other cells of the grid are not counted, because their data cannot be read here: {error}"
     wanted = {point.coordinates for point in chosen.points}
     return cells, [cell for cell in cells if cell.point.coordinates in wanted], note
 

@@ -46,8 +46,8 @@ class Estimates:
     def basis(self) -> str:
         """What the numbers go by."""
         if self.ratios:
-            return "by the cells that are finished"
-        return "by prices of steps and reads that were measured elsewhere; finished cells will tell better"
+            return "estimated from the finished cells"
+        return "estimated from step and reading times on other machines; finished cells make it more exact"
 
 
 def _price(cell: Cell) -> float:

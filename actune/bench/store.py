@@ -89,8 +89,8 @@ class Results:
         """Refuses cells of another version; `instead` says what to do."""
         if (version := self.facts["actune"]) != __version__:
             raise RunFolderError(
-                f"{str(self.folder)!r} was made with actune {version}, and this is {__version__}: "
-                f"results of two versions do not mix, {instead}"
+                f"{str(self.folder)!r} was made with actune {version}, and this is {__version__}; "
+                f"results of different versions cannot be mixed: {instead}"
             )
 
     @property

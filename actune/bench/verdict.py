@@ -110,23 +110,25 @@ def _labels(best: Against, random: Curves) -> list[str]:
     """Labels that are saved at random's last accuracy."""
     end, accuracy = random.labels[-1], in_percent(float(random.mean[-1]))
     if math.isinf(best.labels):
-        return [f"{best.method} never has the {accuracy} % that random has with {end:,} labels: it saves none."]
+        return [
+            f"{best.method} never reaches the {accuracy} % that random reaches with {end:,} labels: it saves no labels."
+        ]
     saved = end - best.labels
-    told = f"What random has with {end:,} labels, {accuracy} %, {best.method} has with {best.labels:,.0f}"
+    told = f"{best.method} needs {best.labels:,.0f} labels for the {accuracy} % that random reaches with {end:,}"
     if saved < 0.5:
-        return [f"{told}: it saves none."]
-    told += f": {saved:,.0f} labels or {100 * best.saved.mean:.0f} % are saved"
+        return [f"{told}: it saves no labels."]
+    told += f": it saves {saved:,.0f} labels or {100 * best.saved.mean:.0f} %"
     if best.saved.bounds is None:
-        return [f"{told}; how certain that is cannot be said from {seeds_counted(best.saved.runs)}."]
+        return [f"{told}; {seeds_counted(best.saved.runs)} cannot say how certain that is."]
     low, high = (100 * min(1.0, bound) for bound in best.saved.bounds)
-    return [f"{told}, with an interval from {_minus(low)} to {_minus(high)} % over seeds."]
+    return [f"{told} (95 % interval over seeds: {_minus(low)} to {_minus(high)} %)."]
 
 
 def _end(best: Against, random: Curves, gap: Estimate) -> str:
     end, last = random.labels[-1], estimate(random.values[:, -1].tolist())
     return (
-        f"With {end:,} labels {best.method} has {spread_told(best.last)} % and random {spread_told(last)} %, "
-        f"which is {_interval(gap)} points."
+        f"With {end:,} labels {best.method} has {spread_told(best.last)} % and random {spread_told(last)} %: "
+        f"a difference of {_interval(gap)} points."
     )
 
 
@@ -134,15 +136,15 @@ def _wanting(best: Against, methods: int) -> str:
     """What more would be needed."""
     seeds = best.gap.runs
     if seeds < FEWEST_SEEDS:
-        return f"An answer needs {FEWEST_SEEDS} seeds at least, and there {'is 1' if seeds == 1 else f'are {seeds}'}."
+        return f"A verdict needs at least {FEWEST_SEEDS} seeds, and there {'is 1' if seeds == 1 else f'are {seeds}'}."
     if best.gap.bounds is None:
-        return "The seeds are all alike, which says nothing about luck: a larger test set or other seeds would."
+        return "All seeds gave the same difference, so its variation is unknown: use a larger test set or other seeds."
     wanted = runs_wanted(best.gap, methods)
     if wanted is None:
-        return f"To tell so small a difference would take more than {MOST_RUNS} seeds, as a rough estimate."
+        return f"Detecting so small a difference would take more than {MOST_RUNS} seeds, by a rough estimate."
     more = max(1, wanted - seeds)
-    told = f"About {more} more seed{'' if more == 1 else 's'} would probably tell a difference of this size"
-    return f"{told}; that is a rough estimate from {seeds}."
+    told = f"About {more} more seed{'' if more == 1 else 's'} would probably detect a difference of this size"
+    return f"{told}, by a rough estimate from {seeds} seeds."
 
 
 def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) -> TextTable:

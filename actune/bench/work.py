@@ -65,7 +65,9 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[CellStep], None] = lambda ste
     point = cell.point
     task = _task(point.data, json.dumps(dict(point.reading)), point.seed, point.preset)
     if data_digest(task) != cell.data:
-        raise DataError(f"the data of {point.task!r} is not here what it was where the grid was planned")
+        raise DataError(
+            f"the data of {point.task!r} on this machine differs from the data that the grid was planned with"
+        )
     words = _Telling(tell)
     folder = job.folder / "cells" / cell.key
     folder.parent.mkdir(parents=True, exist_ok=True)

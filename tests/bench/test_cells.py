@@ -142,7 +142,7 @@ def test_labels_fits_and_steps_of_a_cell():
 
 SWEEP = "[[sweep]]\nover = { beta = [0.25, 0.5] }\n"
 BAD: dict[str, tuple[str, type[ActuneError]]] = {
-    ONE + SWEEP: ("two cells of the grid have one key, for they are the same run: trec actune", SettingError),
+    ONE + SWEEP: ("two cells of the grid are the same run: trec actune", SettingError),
     ONE.replace("trec", "trek"): ("there is no data set and no file 'trek': did you mean 'trec'?", DataError),
     ONE + "batch = 3000\n": ("trec actune minilm probe seed 0: the plan asks for 6,050 labels", SettingError),
     ONE + "label_model = 'me'\n": ("trec actune minilm probe seed 0: unknown label model 'me'", SettingError),

@@ -53,7 +53,7 @@ def test_finished_cells_tell_how_long_others_take(small: Small, grid_of: Callabl
     assert known.seconds(asst) == pytest.approx(spent / 2) and "by the cells" in known.basis
     unknown, (step, text) = Estimates(cells, None), PRICES["probe", "cpu"]
     assert asst.reads == 4 * (300 + 100)
-    assert unknown.seconds(asst) == asst.steps * step + asst.reads * text and "measured elsewhere" in unknown.basis
+    assert unknown.seconds(asst) == asst.steps * step + asst.reads * text and "on other machines" in unknown.basis
 
 
 def test_a_device_that_is_not_there_is_one_sentence():

@@ -146,7 +146,9 @@ def test_a_finished_cell_of_a_large_pool_is_below_two_megabytes(tmp_path: Path):
 
 def test_what_is_not_as_planned_is_one_sentence(grid_of: GridOf, tmp_path: Path):
     cell, job = cell_of(grid_of(["random"])), Job(tmp_path)
-    with pytest.raises(DataError, match="the data of 'questions' is not here what it was where the grid was planned"):
+    with pytest.raises(
+        DataError, match="the data of 'questions' on this machine differs from the data that the grid was planned with"
+    ):
         run_cell(replace(cell, data="other"), job)
     other = replace(cell.device, precision="float8")
     with pytest.raises(ModelError, match="the grid was planned where cpu computes in float8"):

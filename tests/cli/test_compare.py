@@ -19,7 +19,7 @@ def test_a_verdict_in_words_with_an_interval_and_seeds_that_are_added(files: Pat
     facts = said.facts
     assert "4 runs in" in said.err and "0 already finished" in said.err
     assert facts["answer"] == "cannot tell" and facts["best"] == "entropy"
-    assert "An answer needs 3 seeds at least, and there are 2." in facts["sentences"]
+    assert "A verdict needs at least 3 seeds, and there are 2." in facts["sentences"]
     assert [row["method"] for row in facts["methods"]] == ["entropy", "random"]
     more = done(*words, "--seeds", 3)
     assert "6 runs in" in more.err and "4 already finished" in more.err

@@ -73,7 +73,8 @@ def write_page(results: ResultsTable, path: Path, latex: bool = False) -> tuple[
     if not latex:
         return report, [path]
     beside = path.with_suffix(".tex")
-    tables = [claims_table(report.findings), *report.rankings, *report.tables]
+    claims = [claims_table(report.findings)] if report.judged else []
+    tables = [*claims, *report.rankings, *report.tables]
     write_atomically(beside, "\n".join(table.latex() for table in tables).encode("utf-8", "replace"))
     return report, [path, beside]
 

@@ -168,7 +168,7 @@ def _check_axis(name: str, values: list[Any], where: str) -> None:
         if name == "methods":
             find(value)
         if name == "learners" and check_learner(value) == "auto":
-            raise SettingError("the learner auto depends on the speed of the machine: use finetune or probe in a grid")
+            raise SettingError("the learner auto depends on the speed of the machine: choose finetune or probe")
     if len(set(values)) < len(values):
         raise SettingError(f"{where} names one of its {name} twice")
 

@@ -50,7 +50,7 @@ def test_finished_cells_tell_how_long_others_take(small: Small, grid_of: Callabl
     known = Estimates(cells, results)
     spent = small.table[(small.table.method == "asst")].filter(like="seconds_").sum().sum()
     asst = next(cell for cell in cells if cell.point.method == "asst" and cell.point.seed == 2)
-    assert known.seconds(asst) == pytest.approx(spent / 2) and "by the cells" in known.basis
+    assert known.seconds(asst) == pytest.approx(spent / 2) and "from the finished cells" in known.basis
     unknown, (step, text) = Estimates(cells, None), PRICES["probe", "cpu"]
     assert asst.reads == 4 * (300 + 100)
     assert unknown.seconds(asst) == asst.steps * step + asst.reads * text and "on other machines" in unknown.basis

@@ -175,7 +175,7 @@ def test_a_folder_of_another_version_is_not_merged(folder: Path, small: Small, t
     file = folder / "bench.toml"
     file.write_text(file.read_text().replace(f'actune = "{store.__version__}"', 'actune = "0.0.1"'))
     sentence = (
-        rf"copy' was made with actune 0\.0\.1, and this is {store.__version__}: .* leave it out, or merge with that"
+        rf"copy' was made with actune 0\.0\.1, and this is {store.__version__}; .*: leave it out, or merge with that"
     )
     with pytest.raises(RunFolderError, match=sentence):
         merge([small.folder, folder], tmp_path / "all")

@@ -38,7 +38,7 @@ def test_a_verdict_in_words_with_an_interval_and_seeds_that_are_added(files: Pat
         (["--methods", "random"], "a comparison needs a method beside random"),
         (["--methods", "entrpy"], "did you mean 'entropy'"),
         (["--seeds", 0], "--seeds is a number of runs from 1, not 0"),
-        (["--learner", "auto"], "a grid names finetune or probe"),
+        (["--learner", "auto"], "choose finetune or probe"),
         (["--set", "betta=1"], "unknown setting 'betta'"),
         (["--device", "cuda"], "this machine has no CUDA device"),
     ],

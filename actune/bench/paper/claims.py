@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from actune.bench.evidence import WEAK, Evidence, Scene
-from actune.bench.paper import measures, subjects
+from actune.bench.paper import measures, subjects, sweeps
 from actune.bench.paper.judging import AtLeast, Claim, Finding, StaysBelow, judge
+from actune.bench.paper.measured import first_half, second_half
 
 
 def judge_paper(evidence: Evidence) -> list[Finding]:
@@ -85,7 +86,7 @@ CLAIMS = (
         "The weight of mixed classes, beta, changes accuracy by less than 0.6 points.",
         "best less worst value at the last labels",
         StaysBelow(0.006),
-        lambda evidence: measures.spread_of(evidence, "beta"),
+        lambda evidence: sweeps.effect_of_setting(evidence, "beta"),
         tested=False,
     ),
     Claim(
@@ -107,21 +108,21 @@ CLAIMS = (
         "A larger momentum at the end (m_H) is better in late rounds.",
         "largest less smallest m_H, on average over the second half of the labels",
         AtLeast(0.0),
-        measures.late_gap_of_momentum,
+        sweeps.late_gap_of_momentum,
     ),
     Claim(
         "memory matters early",
         "Without memory the early rounds are worse.",
         "difference to actune-no-memory on average over the first half of the labels",
         AtLeast(0.0),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", part=measures.first_half),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", part=first_half),
     ),
     Claim(
         "weights matter late",
         "Without weights in k-means the late rounds are worse.",
         "difference to actune-no-weights on average over the second half of the labels",
         AtLeast(0.0),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-weights", part=measures.second_half),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-weights", part=second_half),
     ),
     Claim(
         "CAL disappoints after a weak start",
@@ -135,6 +136,6 @@ CLAIMS = (
         "A small and a large number of regions are both worse.",
         "the task's own K less the smallest and less the largest tried, at the last labels; the smaller of the two",
         AtLeast(0.0),
-        lambda evidence: measures.inner_is_better(evidence, "regions"),
+        lambda evidence: sweeps.inner_is_better(evidence, "regions"),
     ),
 )

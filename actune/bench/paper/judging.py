@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from actune.bench.evidence import Evidence
-from actune.bench.paper.measures import Measured
+from actune.bench.paper.measured import Measured
 from actune.bench.statistics import FEWEST_SEEDS, Estimate, holm
 from actune.bench.tables import TextTable
 from actune.bench.wording import in_percent, p_told, signed

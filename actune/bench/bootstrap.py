@@ -1,4 +1,4 @@
-"""How far luck of seeds and of test texts reaches: both are drawn anew, the same for all methods compared."""
+"""A bootstrap over seeds and test texts, resampled alike for all methods that are compared."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import numpy as np
 from actune.bench.statistics import CONFIDENCE
 from actune.core.streams import Streams
 
-DRAWS = 2000
-BLOCK = 200  # draws at a time: a draw of texts is a number for each of them
+BOOTSTRAP_DRAWS = 2000
+DRAWS_AT_ONCE = 200  # a draw of texts is a number for each of them
 
 
-def resampled(right: np.ndarray, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
+def resampled(right: np.ndarray, draws: int = BOOTSTRAP_DRAWS, seed: int = 0) -> np.ndarray:
     """Accuracies of every method in every draw of seeds and, within it, of texts: (draws, methods).
 
     `right` says which predictions are: (methods, seeds, texts). A draw is shared by all methods, so that differences
     of two columns are paired.
     """
+    # scipy.stats.bootstrap draws along one axis, and here seeds and texts are drawn independently
     _, seeds, texts = right.shape
     values, rng = right.astype(np.float32), Streams(seed).rng("bootstrap")
     found = []
-    for first in range(0, draws, BLOCK):
-        count = min(BLOCK, draws - first)
+    for first in range(0, draws, DRAWS_AT_ONCE):
+        count = min(DRAWS_AT_ONCE, draws - first)
         of_seeds = _counts(rng, count, seeds)  # (draws, seeds)
         of_texts = _counts(rng, count, texts)  # (draws, texts)
         summed = [((of_seeds @ method) * of_texts).sum(1, dtype=np.float64) for method in values]

@@ -32,7 +32,7 @@ RESULTS = 2  # raised when a fix changes what cells come out with, so that older
 
 
 @dataclass(frozen=True)
-class Device:
+class CellDevice:
     """What cells run on: two machines that agree on this give one cell one key."""
 
     kind: str  # cpu or cuda
@@ -53,10 +53,10 @@ class Cell:
     labels: int
     steps: int  # of training, about
     reads: int  # texts that are read, about
-    device: Device
+    device: CellDevice
 
 
-def plan(grid: Grid, device: Device, data_dir: Path | None = None) -> list[Cell]:
+def plan(grid: Grid, device: CellDevice, data_dir: Path | None = None) -> list[Cell]:
     """All cells of a grid, each checked as its session would be: what cannot work is one sentence now."""
     planner = _Planner(device, data_dir)
     cells: dict[str, Cell] = {}
@@ -64,15 +64,15 @@ def plan(grid: Grid, device: Device, data_dir: Path | None = None) -> list[Cell]
         cell = planner.cell(point)
         if cell.key in cells:
             raise SettingError(
-                f"two cells of the grid have one key, for they are the same run: {cells[cell.key].point.name} and "
-                f"{point.name}; leave one out"
+                f"two cells of the grid are the same run: {cells[cell.key].point.name} and "
+                f"{point.name}; remove one of them"
             )
         cells[cell.key] = cell
     return list(cells.values())
 
 
 def plan_some(
-    grid: Grid, only: Sequence[str], device: Device, data_dir: Path | None = None
+    grid: Grid, only: Sequence[str], device: CellDevice, data_dir: Path | None = None
 ) -> tuple[list[Cell], list[Cell], str]:
     """All cells, those that `only` leaves, and a word where the others lack data here: a machine may have its share."""
     chosen, note = grid.only(only), ""
@@ -82,7 +82,7 @@ def plan_some(
         if not only:
             raise
         cells = plan(chosen, device, data_dir)
-        note = f"the rest of the grid is left out of account, for its data cannot be read here: {error}"
+        note = f"the other cells of the grid are not counted, because their data cannot be read here: {error}"
     wanted = {point.coordinates for point in chosen.points}
     return cells, [cell for cell in cells if cell.point.coordinates in wanted], note
 
@@ -107,7 +107,7 @@ def data_digest(task: Task) -> str:
 class _Planner:
     """Loads each data set and hashes each encoder once."""
 
-    def __init__(self, device: Device, data_dir: Path | None) -> None:
+    def __init__(self, device: CellDevice, data_dir: Path | None) -> None:
         self.device = device
         self.data_dir = data_dir
         self._tasks: dict[str, tuple[Task, str]] = {}

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from actune.bench.cells import Cell
-from actune.bench.executors import Event, Waiting, keep_error, late
+from actune.bench.executors import Event, Waiting, is_late, keep_error
 from actune.bench.store import FILE, files_in, put_files, remove
-from actune.bench.work import Job, OutOfTime, Step, run_cell
+from actune.bench.work import CellStep, Job, OutOfTime, run_cell
 from actune.errors import ActuneError, Busy, ModelError, SettingError, StorageError
 
-LOOK = 0.5  # seconds between two looks at the clock and the board
-Answer = tuple[str, str, dict[str, bytes]]  # finished, stopped or failed; a reason; the files of the run folder
+_POLL_SECONDS = 0.5  # between two looks at the clock and the board
+CellOutcome = tuple[str, str, dict[str, bytes]]  # finished, stopped or failed; a reason; the files of the run folder
 
 
 @contextmanager
@@ -56,7 +56,7 @@ class Cluster:
         board = ray.remote(num_cpus=0)(Board).remote()
         name = _name(job.folder)
         while True:
-            while waiting.cells and len(running) < self.room(waiting.cells[0]) and not late(job):
+            while waiting.cells and len(running) < self.room(waiting.cells[0]) and not is_late(job):
                 cell = waiting.cells.popleft()
                 begun = files_in(job.folder / "cells" / cell.key)
                 options = {"num_cpus": cell.device.threads, "num_gpus": self.gpus_per_cell, "max_retries": 0}
@@ -65,7 +65,7 @@ class Cluster:
             if not running:
                 self._everywhere(name)
                 return
-            for ref in ray.wait(list(running), timeout=LOOK)[0]:
+            for ref in ray.wait(list(running), timeout=_POLL_SECONDS)[0]:
                 cell = running.pop(ref)
                 yield self._ended(ref, cell, job, waiting)
                 if not any(other.group == cell.group for other in (*waiting.cells, *running.values())):
@@ -92,9 +92,9 @@ class Cluster:
             put_files(files, job.folder / "cells" / cell.key)
         return Event(kind, cell, reason)
 
-    def _steps(self, board: Any, running: dict[Any, Cell]) -> list[tuple[Cell, Step]]:
+    def _steps(self, board: Any, running: dict[Any, Cell]) -> list[tuple[Cell, CellStep]]:
         with suppress(self.ray.exceptions.RayError):  # the board may have been on a node that died
-            steps = self.ray.get(board.steps.remote(), timeout=LOOK)
+            steps = self.ray.get(board.steps.remote(), timeout=_POLL_SECONDS)
             return [(cell, steps[cell.key]) for cell in running.values() if cell.key in steps]
         return []
 
@@ -114,12 +114,12 @@ class Board:
     """Where cells write how far they are, and the driver reads it."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, Step] = {}
+        self._steps: dict[str, CellStep] = {}
 
-    def note(self, key: str, step: Step) -> None:
+    def note(self, key: str, step: CellStep) -> None:
         self._steps[key] = step
 
-    def steps(self) -> dict[str, Step]:
+    def steps(self) -> dict[str, CellStep]:
         found, self._steps = self._steps, {}
         return found
 
@@ -133,7 +133,7 @@ def check_gpus(ray: Any, gpus_per_cell: float) -> None:
         )
 
 
-def there(cell: Cell, job: Job, name: str, begun: dict[str, bytes], board: Any) -> Answer:
+def there(cell: Cell, job: Job, name: str, begun: dict[str, bytes], board: Any) -> CellOutcome:
     """Runs a cell on a node, in a folder of the node's own: a process that died there left it for the next."""
     place = replace(job, folder=scratch(name))
     folder = place.folder / "cells" / cell.key

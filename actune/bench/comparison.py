@@ -125,7 +125,7 @@ def bootstrapped(evidence: Evidence, keys: Sequence[Key], labels: int) -> np.nda
 
 
 def bootstrapped_gap(evidence: Evidence, a: Key, b: Key, labels: int) -> tuple[float, float] | None:
-    """The interval of `a` - `b` when seeds and test texts are drawn anew."""
+    """The bootstrap interval of `a` - `b` over seeds and test texts."""
     draws = bootstrapped(evidence, [a, b], labels)
     return None if draws is None else bounds(draws[:, 0] - draws[:, 1])
 

@@ -16,7 +16,7 @@ PRICES = {
     ("probe", "cuda"): (0.002, 0.000001),
     ("finetune", "cuda"): (0.008, 0.0002),
 }
-ALIKE: tuple[Callable[[Point], Any], ...] = (
+COMPARABLE: tuple[Callable[[Point], Any], ...] = (
     lambda point: (point.task, point.method, point.model, point.learner),
     lambda point: (point.task, point.model, point.learner),
     lambda point: (point.model, point.learner),
@@ -32,12 +32,12 @@ class Estimates:
         if results is not None:
             for key in (key for key in results.finished() if key in prices):
                 spent = sum(row[f"seconds_{phase}"] for row in results.rows(key) for phase in SECONDS)
-                for alike in ALIKE:
+                for alike in COMPARABLE:
                     self.ratios.setdefault(alike(results.cells[key]), []).append(spent / prices[key])
 
     def seconds(self, cell: Cell) -> float:
         """By cells of the same task and method, else of the same task, else of the same encoder, else by the price."""
-        for alike in ALIKE:
+        for alike in COMPARABLE:
             if found := self.ratios.get(alike(cell.point)):
                 return _price(cell) * sum(found) / len(found)
         return _price(cell)
@@ -46,8 +46,8 @@ class Estimates:
     def basis(self) -> str:
         """What the numbers go by."""
         if self.ratios:
-            return "by the cells that are finished"
-        return "by prices of steps and reads that were measured elsewhere; finished cells will tell better"
+            return "estimated from the finished cells"
+        return "estimated from step and reading times on other machines; finished cells make it more exact"
 
 
 def _price(cell: Cell) -> float:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from actune.bench.progress import Progress
+from actune.bench.progress import GridProgress
 from actune.bench.statistics import area_under
 from actune.core.settings import SYMBOLS
 from actune.errors import RunFolderError
 
 WEAK = "weak"  # how a variant names a start from votes of rules
 FULL = "full"  # and training on every label of the pool
+Measure = Literal["accuracy", "pseudo_label_accuracy"]
 
 
-class Results(Protocol):
+class ResultsTable(Protocol):
     """A folder of results: its table, and what the models said about each test text."""
 
     @property
@@ -28,7 +29,7 @@ class Results(Protocol):
     def table(self) -> Any:
         """A pandas.DataFrame with a line for each round of each cell."""
 
-    def progress(self) -> Progress:
+    def progress(self) -> GridProgress:
         """How far the whole grid is."""
 
     def predictions(self, cell: str) -> np.ndarray | None:
@@ -100,7 +101,7 @@ class Curves:
 class Evidence:
     """The curves of one table, and which cells they come from."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: ResultsTable) -> None:
         self.results = results
         self.table = results.table()
         if self.table.empty:
@@ -145,6 +146,14 @@ class Evidence:
     def methods(self, scene: Scene) -> list[str]:
         """Methods with plain settings, in the order of the table."""
         return list(dict.fromkeys(key.method for key in self.accuracy if key.scene == scene and not key.changes))
+
+    def plain_curves(
+        self, scene: Scene, methods: Sequence[str] | None = None, measure: Measure = "accuracy"
+    ) -> dict[str, Curves]:
+        """Curves of the methods with plain settings that a scene has, in this order; by default of all."""
+        curves: dict[Key, Curves] = getattr(self, measure)
+        wanted = self.methods(scene) if methods is None else methods
+        return {method: curves[Key(scene, method)] for method in wanted if Key(scene, method) in curves}
 
     def seeds(self, scene: Scene) -> tuple[int, ...]:
         """Every seed that any method has there."""

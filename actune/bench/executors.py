@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from actune.bench.cells import Cell
-from actune.bench.work import Job, Step
+from actune.bench.work import CellStep, Job
 
 RETRIES = 2  # of a cell whose process died; a mistake that a sentence names would only be repeated
 Kind = Literal["started", "step", "finished", "stopped", "retried", "failed"]
@@ -23,7 +23,7 @@ class Event:
     kind: Kind
     cell: Cell
     reason: str = ""
-    step: Step | None = None
+    step: CellStep | None = None
 
 
 class Executor(Protocol):
@@ -32,7 +32,7 @@ class Executor(Protocol):
     def run(self, cells: Sequence[Cell], job: Job) -> Iterator[Event]: ...
 
 
-def late(job: Job) -> bool:
+def is_late(job: Job) -> bool:
     """Whether no further cell may start."""
     return job.until is not None and time.time() > job.until
 

@@ -18,7 +18,7 @@ from actune.models.learners import check_learner
 
 TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
 AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
-USUAL: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
+DEFAULT_AXES: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
 _Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
 READING = ("data", "dev", "test", *asdict(Reading()))
 
@@ -168,7 +168,7 @@ def _check_axis(name: str, values: list[Any], where: str) -> None:
         if name == "methods":
             find(value)
         if name == "learners" and check_learner(value) == "auto":
-            raise SettingError("the learner auto goes by the speed of a machine: a grid names finetune or probe")
+            raise SettingError("the learner auto depends on the speed of the machine: choose finetune or probe")
     if len(set(values)) < len(values):
         raise SettingError(f"{where} names one of its {name} twice")
 
@@ -185,13 +185,15 @@ def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *furt
             for canonical, typed in checked_settings({name: value}, where).items():
                 over.setdefault(canonical, []).append(typed)
     if "over" in further and not over:
-        raise SettingError(f"{where} sweeps over nothing: over = {{ beta = [0, 0.25] }}")
+        raise SettingError(f"{where} has no values to sweep over: write over = {{ beta = [0, 0.25] }}")
     return axes, checked_settings(_table(table, "settings", where), where), over
 
 
 def _places(axes: Mapping[str, list[Any]]) -> Iterator[tuple[Any, ...]]:
     """Task, method, model, learner and seed of every cell."""
-    lists = {name: axes.get(name, USUAL.get(name, [])) for name in ("tasks", "models", "learners", "seeds", "methods")}
+    lists = {
+        name: axes.get(name, DEFAULT_AXES.get(name, [])) for name in ("tasks", "models", "learners", "seeds", "methods")
+    }
     for task, model, learner, seed, method in product(*lists.values()):
         yield task, method, model, learner, seed
 
@@ -209,7 +211,7 @@ def _override(
         for value in values:
             if value not in known:
                 hint = nearest(str(value), map(str, known))
-                raise SettingError(f"{where} is for the {name} {value!r}, and the grid has none such: {hint}")
+                raise SettingError(f"{where} is for the {name} {value!r}, which the grid does not have: {hint}")
     then = checked_settings(_table(table, "set", where), where)
     if not when or not then:
         raise SettingError(f'{where} says when and what to set: when = {{ task = "trec" }}, set = {{ weak = true }}')

@@ -16,13 +16,13 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from actune.bench.cells import Cell
-from actune.bench.executors import Event, Waiting, keep_error, late
-from actune.bench.work import Job, OutOfTime, Step, run_cell
+from actune.bench.executors import Event, Waiting, is_late, keep_error
+from actune.bench.work import CellStep, Job, OutOfTime, run_cell
 from actune.errors import ActuneError, Busy
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-LOOK = 1.0  # seconds between two looks at the clock
-LEAVE = 10.0  # seconds that an idle process has to leave by itself
+_POLL_SECONDS = 1.0  # between two looks at the clock
+_LEAVE_SECONDS = 10.0  # that an idle process has to leave by itself
 Message = tuple[str, object]  # step, finished, stopped, failed (of no use to try again) or broken
 
 
@@ -39,13 +39,13 @@ class Local:
         try:
             while True:
                 for worker in crew:
-                    if worker.cell is None and waiting.cells and not late(job):
+                    if worker.cell is None and waiting.cells and not is_late(job):
                         busy = {other.group for other in crew if other.cell is not None}
                         yield worker.begin(waiting.next(worker.group, busy), job)
                 at_work = [worker for worker in crew if worker.cell is not None]
                 if not at_work:
                     return
-                ready = wait([worker.connection for worker in at_work], LOOK)
+                ready = wait([worker.connection for worker in at_work], _POLL_SECONDS)
                 for worker in at_work:
                     if worker.connection in ready:
                         yield worker.hear(waiting)
@@ -53,7 +53,7 @@ class Local:
             for worker in crew:
                 worker.dismiss()
             for worker in crew:
-                worker.end(LEAVE if worker.cell is None else 0.0)
+                worker.end(_LEAVE_SECONDS if worker.cell is None else 0.0)
 
 
 class _Worker:
@@ -84,7 +84,7 @@ class _Worker:
             kind, fact = "broken", self._death()
         cell = self.cell
         if kind == "step":
-            assert isinstance(fact, Step)
+            assert isinstance(fact, CellStep)
             return Event("step", cell, step=fact)
         self.cell = None
         if kind == "broken":

@@ -27,7 +27,7 @@ def merge(folders: Sequence[Path], out: Path) -> Merged:
         if source.published or not (source.folder / FILE).is_file():
             raise SettingError(f"{str(source.folder)!r} has a table and no cells: only whole folders can be merged")
         if source.folder.resolve() == out.resolve():
-            raise SettingError(f"{str(out)!r} is to be merged into itself: choose another --out")
+            raise SettingError(f"{str(out)!r} cannot be merged into itself: choose another --out")
         source.check_version("leave it out, or merge with that version")
     Results.opened(out)
     notes: list[str] = []
@@ -54,7 +54,9 @@ def _take(source: Results, results: Results, notes: list[str]) -> int:
             put_files(files_in(source.place(key)), results.place(key))
             taken += 1
         elif _accuracies(source, key) != _accuracies(results, key):
-            notes.append(f"{source.folder} has other accuracies for {source.cells[key].name}: the first ones are kept")
+            notes.append(
+                f"{source.folder} has different accuracies for {source.cells[key].name}: the first ones are kept"
+            )
     return taken
 
 

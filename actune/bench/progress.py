@@ -9,7 +9,7 @@ from actune.bench.grid import Point
 
 
 @dataclass(frozen=True)
-class Progress:
+class GridProgress:
     """The cells of a whole grid, whichever of them were chosen to run."""
 
     finished: int
@@ -30,7 +30,7 @@ class Progress:
         told = f"{self.finished:,} of {self.cells:,} {word} finished"
         if self.complete or self.unfinished:
             return f"{told}: the grid is {'complete' if self.complete else 'not complete'}"
-        return f"{told}: there may be more, for there is no grid.toml that can be read"
+        return f"{told}: there may be more, because there is no readable grid.toml"
 
     @property
     def by_task(self) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from actune.bench import paper
 from actune.bench.bootstrap import bounds
 from actune.bench.comparison import bootstrapped, last_gap, shared, unequal_told
 from actune.bench.evidence import Curves, Evidence, Key, Scene
 from actune.bench.statistics import Estimate, estimate, holm
-from actune.bench.tables import Table
+from actune.bench.tables import TextTable
 from actune.bench.wording import file_name, gap_told, interval_told, p_told, spread_told
 
-MOST = 0.75  # of the methods
+SHARE_AT_END = 0.75  # of the methods must have got to the end
 AGAINST = ("random", "actune")
 Draws = dict[str, tuple[float, float]]  # intervals by method
 
@@ -24,7 +23,7 @@ class Beside:
 
     gap: Estimate
     p: float | None
-    drawn: tuple[float, float] | None  # when seeds and test texts are drawn anew, where predictions are at hand
+    bootstrap: tuple[float, float] | None  # over seeds and test texts, where predictions are at hand
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Standing:
 
 def ranking(evidence: Evidence, scene: Scene) -> list[Standing]:
     """Methods with plain settings that got to the end, by their mean accuracy there."""
-    curves = paper.plain(evidence, scene)
+    curves = evidence.plain_curves(scene)
     end = common_end(curves)
     cut = {method: each.within(0, end) for method, each in curves.items() if end in each.labels}
     against = {other: _beside(cut, other, _draws(evidence, scene, cut, other)) for other in AGAINST if other in cut}
@@ -60,7 +59,7 @@ def ranking(evidence: Evidence, scene: Scene) -> list[Standing]:
 def common_end(curves: dict[str, Curves]) -> int:
     """The last count of labels that most methods reach: one that has just begun must not cut the others short."""
     ends = sorted((each.labels[-1] for each in curves.values()), reverse=True)
-    return ends[math.ceil(MOST * len(ends)) - 1]
+    return ends[math.ceil(SHARE_AT_END * len(ends)) - 1]
 
 
 def _beside(curves: dict[str, Curves], other: str, draws: Draws) -> dict[str, Beside]:
@@ -90,31 +89,31 @@ def _draws(evidence: Evidence, scene: Scene, curves: dict[str, Curves], other: s
     return found
 
 
-def _drawn_told(found: list[Standing]) -> str:
+def _bootstrap_told(found: list[Standing]) -> str:
     """What the bootstrap stands on, where there is one."""
-    drawn = [beside for each in found for beside in each.beside.values() if beside.drawn]
+    drawn = [beside for each in found for beside in each.beside.values() if beside.bootstrap]
     if not drawn:
         return ""
-    told = " Drawn anew: the interval of a bootstrap over these seeds and over test texts"
+    told = " Bootstrap: the interval when these seeds and the test texts are resampled"
     single = any(beside.gap.runs == 1 for beside in drawn)
-    return f"{told}; where it is one seed, over test texts alone." if single else f"{told}."
+    return f"{told}; with one seed, only the test texts are." if single else f"{told}."
 
 
-def ranking_table(evidence: Evidence, scene: Scene) -> Table:
+def ranking_table(evidence: Evidence, scene: Scene) -> TextTable:
     """The standings of one scene in words."""
     found = ranking(evidence, scene)
     others = [other for other in AGAINST if any(other in each.beside for each in found)]
-    drawn = any(beside.drawn for each in found for beside in each.beside.values())
+    drawn = any(beside.bootstrap for each in found for beside in each.beside.values())
     columns = ["method", "seeds", f"at {found[0].labels:,} labels", "on average"]
     for other in others:
-        columns += [f"minus {other}", "p", *(["drawn anew"] if drawn else [])]
+        columns += [f"minus {other}", "p", *(["bootstrap"] if drawn else [])]
     rows = []
     for each in found:
         row = [each.method, str(each.last.runs), spread_told(each.last), spread_told(each.area)]
         for other in others:
             beside = each.beside.get(other)
             cells = [gap_told(beside.gap), p_told(beside.p)] if beside else ["–", "–"]
-            row += [*cells, *([interval_told(beside.drawn if beside else None)] if drawn else [])]
+            row += [*cells, *([interval_told(beside.bootstrap if beside else None)] if drawn else [])]
         rows.append(row)
     note = (
         "Accuracy in percent, mean ± standard deviation over seeds, at the last labels and on average over all. "
@@ -122,10 +121,10 @@ def ranking_table(evidence: Evidence, scene: Scene) -> Table:
         "t-interval; p after Holm's correction over the methods."
     )
     ranked = [each.method for each in found]
-    if unequal := unequal_told(paper.plain(evidence, scene, tuple(ranked))):
+    if unequal := unequal_told(evidence.plain_curves(scene, tuple(ranked))):
         note += f" Not all have the same seeds, so compare differences and not means or places: {unequal}."
     if early := [method for method in evidence.methods(scene) if method not in ranked]:
         note += f" Not there yet: {', '.join(early)}."
-    note += _drawn_told(found)
+    note += _bootstrap_told(found)
     name = file_name(f"ranking-{scene.task}-{scene.model}-{scene.learner}-{scene.start}")
-    return Table(name, f"{scene.shown}, {scene.model}, {scene.learner}", columns, rows, note)
+    return TextTable(name, f"{scene.shown}, {scene.model}, {scene.learner}", columns, rows, note)

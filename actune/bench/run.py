@@ -7,20 +7,20 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actune.bench.cells import Cell, Device, plan_some
+from actune.bench.cells import Cell, CellDevice, plan_some
 from actune.bench.executors import Event, Executor
 from actune.bench.grid import Grid
 from actune.bench.store import Results, remove
-from actune.bench.work import Job, Kept
+from actune.bench.work import Job, ModelsKept
 from actune.errors import ModelError
 from actune.session.store import locked, storage_sentences
 
-OFTEN = 5.0  # seconds between two writings of the table
+TABLE_SECONDS = 5.0  # between two writings of the table
 RUNNING = "running cells in"
 
 
 @dataclass
-class Run:
+class GridRun:
     """One call of `bench run`: what there is to do, and what became of it."""
 
     results: Results
@@ -35,7 +35,11 @@ class Run:
         return [cell for cell in self.cells if cell.key not in done]
 
     def events(
-        self, executor: Executor, data_dir: Path | None = None, models: Kept = "none", seconds: float | None = None
+        self,
+        executor: Executor,
+        data_dir: Path | None = None,
+        models: ModelsKept = "none",
+        seconds: float | None = None,
     ) -> Generator[Event, None, None]:
         """Runs what is not finished yet and tells what happens; the table on the disk follows."""
         folder = self.results.folder
@@ -49,7 +53,7 @@ class Run:
                     self._note(event)
                     if event.kind in ("finished", "failed"):
                         self._forget_shared(event.cell.group)
-                    if event.kind == "finished" and time.monotonic() - written > OFTEN:
+                    if event.kind == "finished" and time.monotonic() - written > TABLE_SECONDS:
                         self.results.write_table()
                         written = time.monotonic()
                     yield event
@@ -73,7 +77,9 @@ class Run:
             self.results.note_failure(key, event.reason)
 
 
-def prepare(grid: Grid, folder: Path, device: Device, only: Sequence[str] = (), data_dir: Path | None = None) -> Run:
+def prepare(
+    grid: Grid, folder: Path, device: CellDevice, only: Sequence[str] = (), data_dir: Path | None = None
+) -> GridRun:
     """Everything that can be wrong is wrong now: the whole grid is planned, whichever cells are then chosen."""
     cells, chosen, note = plan_some(grid, only, device, data_dir)
     Results.opened(folder)
@@ -81,10 +87,10 @@ def prepare(grid: Grid, folder: Path, device: Device, only: Sequence[str] = (), 
         results = Results(folder)
         results.add({cell.key: cell.point for cell in cells}, grid.text)
     finished = set(results.finished())
-    return Run(results, chosen, [cell.key for cell in chosen if cell.key in finished], note=note)
+    return GridRun(results, chosen, [cell.key for cell in chosen if cell.key in finished], note=note)
 
 
-def device_of(name: str, threads: int | None = None, here: bool = True) -> Device:
+def device_of(name: str, threads: int | None = None, here: bool = True) -> CellDevice:
     """The device that is asked for; one sentence where it is not there. A cluster's devices are not this machine's."""
     import torch
 
@@ -94,4 +100,4 @@ def device_of(name: str, threads: int | None = None, here: bool = True) -> Devic
     if name not in ("auto", "cpu", "cuda"):
         raise ModelError(f"--device is auto, cpu or cuda, not {name!r}")
     kind = choose_device(name).type if here or name == "auto" else name
-    return Device(kind, threads or 1, precision.name(torch.device(kind)))
+    return CellDevice(kind, threads or 1, precision.name(torch.device(kind)))

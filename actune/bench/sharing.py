@@ -26,7 +26,7 @@ from actune.errors import Busy
 from actune.session.machine import Machine
 from actune.session.store import locked
 
-MOST = 6  # prepared splits in memory: pool, dev and test of two data sets
+MOST_PREPARED = 6  # splits in memory: pool, dev and test of two data sets
 _prepared: OrderedDict[tuple[Any, ...], tuple[Sequence[str], Any]] = OrderedDict()
 
 
@@ -44,7 +44,7 @@ class SharedFits:
         key = (id(texts), machine.folder, machine.learner_name, limit, machine.device, torch.get_num_threads())
         if key not in _prepared:
             _prepared[key] = texts, prepare()  # with the texts, so that no other ones get their id
-            if len(_prepared) > MOST:
+            if len(_prepared) > MOST_PREPARED:
                 _prepared.popitem(last=False)
         return _prepared[key][1]
 
@@ -52,7 +52,7 @@ class SharedFits:
         self, machine: Machine, training: TrainingSet, objective: Objective, fit: Callable[[], Classifier]
     ) -> Classifier:
         """The model of labelled rows alone in the first round."""
-        return First(machine, self.folder / _key(machine, training, objective), fit)
+        return SharedFirstModel(machine, self.folder / _key(machine, training, objective), fit)
 
 
 def _key(machine: Machine, training: TrainingSet, objective: Objective) -> str:
@@ -72,7 +72,7 @@ def _key(machine: Machine, training: TrainingSet, objective: Objective) -> str:
     return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-class First:
+class SharedFirstModel:
     """A classifier whose weights and reads lie on the disk; the weights are loaded only where a read is not enough."""
 
     def __init__(self, machine: Machine, folder: Path, fit: Callable[[], Classifier]) -> None:

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 CONFIDENCE = 0.95  # of every interval
 POWER = 0.8  # of the estimate of how many runs would do
+FEWEST_SEEDS = 3  # that a verdict needs
 MOST_RUNS = 100  # a larger number is no advice
-ALIKE = 1e-9  # runs that deviate by less differ by rounding alone
+ROUNDING = 1e-9  # runs that deviate by less differ by rounding alone
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,9 @@ def jackknife(statistic: Callable[[Sequence[int]], float], seeds: Sequence[int])
 
 def _tested(found: Estimate, error: float, degrees: float) -> Estimate:
     """The estimate with interval and test, by the standard error of its mean."""
-    if error < ALIKE:
+    if error < ROUNDING:
         return found
+    # not scipy.stats.ttest_1samp, which takes a sample: a jackknife and a mean over tasks have only a standard error
     from scipy.special import stdtr, stdtrit
 
     half = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
@@ -95,6 +97,7 @@ def _tested(found: Estimate, error: float, degrees: float) -> Estimate:
 
 def wilson(share: float, count: int) -> tuple[float, float]:
     """Wilson's interval of a share of so many cases. It has a width even where all or none of them were won."""
+    # not scipy.stats.binomtest, which counts whole successes: a tie is half a win here
     from scipy.special import ndtri
 
     square = float(ndtri((1 + CONFIDENCE) / 2)) ** 2 / count
@@ -111,7 +114,7 @@ def runs_wanted(found: Estimate, comparisons: int = 1) -> int | None:
     """
     from scipy.special import stdtrit
 
-    if not found.deviation or abs(found.mean) < ALIKE:
+    if not found.deviation or abs(found.mean) < ROUNDING:
         return None
     certain = 1 - (1 - CONFIDENCE) / (2 * comparisons)
     for runs in range(2, MOST_RUNS + 1):
@@ -123,6 +126,7 @@ def runs_wanted(found: Estimate, comparisons: int = 1) -> int | None:
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
     """p-values of one family after Holm's correction, in their order; what has no p is not in the family."""
+    # SciPy corrects for the false discovery rate alone
     known = sorted((value, place) for place, value in enumerate(values) if value is not None)
     corrected: list[float | None] = [None] * len(values)
     largest = 0.0
@@ -150,13 +154,13 @@ def label_saving(needed: float, labels: float) -> float:
 
 def area_under(labels: Sequence[float], accuracies: Sequence[float]) -> float:
     """The area under a curve over its range of labels, which is its average accuracy."""
-    points = list(zip(labels, accuracies, strict=True))
-    if not points:
-        raise ValueError("an area needs a point")
-    if len(points) == 1:
-        return float(points[0][1])
-    area = math.fsum((after - before) * (low + high) / 2 for (before, low), (after, high) in pairwise(points))
-    return area / (points[-1][0] - points[0][0])
+    if not labels or len(labels) != len(accuracies):
+        raise ValueError("an area needs a point, and as many accuracies as labels")
+    if len(labels) == 1:
+        return float(accuracies[0])
+    from scipy.integrate import trapezoid
+
+    return float(trapezoid(accuracies, labels)) / (labels[-1] - labels[0])
 
 
 @dataclass(frozen=True)
@@ -180,5 +184,5 @@ class Wins:
 def wins(a: Sequence[float], b: Sequence[float]) -> Wins:
     """How often `a` is ahead of `b`, compared place by place."""
     gaps = [one - other for one, other in zip(a, b, strict=True)]
-    ahead, behind = sum(gap > ALIKE for gap in gaps), sum(gap < -ALIKE for gap in gaps)
+    ahead, behind = sum(gap > ROUNDING for gap in gaps), sum(gap < -ROUNDING for gap in gaps)
     return Wins(ahead, len(gaps) - ahead - behind, behind)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from actune import __version__
 from actune.bench.grid import Grid, Point, load_grid
-from actune.bench.progress import Progress
+from actune.bench.progress import GridProgress
 from actune.errors import ActuneError, RunFolderError
 from actune.session import toml
 from actune.session.store import Store, storage_sentences, write_atomically
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     Classes = npt.NDArray[np.int64]
 
-FORMAT = 1
+RESULTS_FORMAT = 1
 FILE, GRID, TABLE = "bench.toml", "grid.toml", "results.csv"
 PLACE = ("task", "method", "model", "learner", "seed", "variant")
 SECONDS = ("fit", "evaluate", "select")
 TEXTS = ("cell", "task", "method", "model", "learner", "variant", "machine", "versions", "commit")
 NUMBERS = ("seed", "round", "labels", "pseudo_labels")
-COLUMNS = (
+RESULT_COLUMNS = (
     *("cell", *PLACE, "round", "labels", "accuracy", "macro_f1", "pseudo_labels", "pseudo_label_accuracy"),
     *(f"seconds_{phase}" for phase in SECONDS),
     *("machine", "versions", "commit"),
@@ -58,7 +58,7 @@ class Results:
                 raise RunFolderError(f"{str(folder)!r} is neither empty nor a folder of results: choose another one")
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / FILE).is_file():
-                _write(folder, {"format": FORMAT, "actune": __version__, "id": uuid4().hex, "cells": {}})
+                _write(folder, {"format": RESULTS_FORMAT, "actune": __version__, "id": uuid4().hex, "cells": {}})
         found = cls(folder)
         found.check_version("choose another folder")
         if found.published:
@@ -78,10 +78,10 @@ class Results:
             version = facts["format"]
         except (ValueError, KeyError) as error:
             raise RunFolderError(f"{str(file)!r} cannot be read: {error}") from error
-        if version != FORMAT:
+        if version != RESULTS_FORMAT:
             raise RunFolderError(
                 f"{str(self.folder)!r} was written by another version of actune (format {version}, this one reads "
-                f"{FORMAT}): use that version, or choose another folder"
+                f"{RESULTS_FORMAT}): use that version, or choose another folder"
             )
         return facts
 
@@ -89,8 +89,8 @@ class Results:
         """Refuses cells of another version; `instead` says what to do."""
         if (version := self.facts["actune"]) != __version__:
             raise RunFolderError(
-                f"{str(self.folder)!r} was made with actune {version}, and this is {__version__}: "
-                f"results of two versions do not mix, {instead}"
+                f"{str(self.folder)!r} was made with actune {version}, and this is {__version__}; "
+                f"results of different versions cannot be mixed: {instead}"
             )
 
     @property
@@ -131,11 +131,11 @@ class Results:
             return [key for key in self.cells if key in known]
         return [key for key in self.cells if self._finished(key)]
 
-    def progress(self) -> Progress:
+    def progress(self) -> GridProgress:
         """How far the whole grid is, with the cells that were never planned."""
         finished = set(self.finished())
         begun = [point for key, point in self.cells.items() if key not in finished]
-        return Progress(len(finished), (*begun, *self.unplanned()), self._grid is not None)
+        return GridProgress(len(finished), (*begun, *self.unplanned()), self._grid is not None)
 
     def unplanned(self) -> list[Point]:
         """Cells of the stored grid without a key: a machine that lacks their data plans its share alone."""
@@ -167,7 +167,7 @@ class Results:
 
         if self.published:
             return _read(self.folder / TABLE)
-        table = pd.DataFrame([row for key in self.finished() for row in self.rows(key)], columns=COLUMNS)
+        table = pd.DataFrame([row for key in self.finished() for row in self.rows(key)], columns=RESULT_COLUMNS)
         return _typed(table).sort_values(ORDER, kind="stable", ignore_index=True)
 
     def write_table(self) -> Path:
@@ -262,9 +262,9 @@ def _read(file: Path) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.read_csv(file, dtype=str, keep_default_na=False)
-    if missing := [name for name in COLUMNS if name not in table]:
+    if missing := [name for name in RESULT_COLUMNS if name not in table]:
         raise RunFolderError(f"{str(file)!r} is no table of results: it has no column {missing[0]!r}")
-    return _typed(table[list(COLUMNS)].mask(table == ""))
+    return _typed(table[list(RESULT_COLUMNS)].mask(table == ""))
 
 
 def _places(table: pd.DataFrame) -> dict[str, list[Any]]:
@@ -276,7 +276,7 @@ def _places(table: pd.DataFrame) -> dict[str, list[Any]]:
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
     texts = {name: table[name].fillna("").astype(str) for name in TEXTS}
     numbers = {name: table[name].astype("int64") for name in NUMBERS}
-    others: Iterable[str] = [name for name in COLUMNS if name not in texts and name not in numbers]
+    others: Iterable[str] = [name for name in RESULT_COLUMNS if name not in texts and name not in numbers]
     return table.assign(**texts, **numbers, **{name: table[name].astype("float64") for name in others})
 
 

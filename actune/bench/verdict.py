@@ -6,16 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from actune.bench import paper
 from actune.bench.comparison import last_gap, matched, matching, mean_gap, unequal_told
-from actune.bench.evidence import Curves, Evidence, Results, Scene
-from actune.bench.measures import FEWEST
-from actune.bench.statistics import MOST_RUNS, Estimate, estimate, holm, runs_wanted
-from actune.bench.tables import Table
-from actune.bench.wording import gap_told, p_told, percent, seeds_counted, seeds_named, signed, spread_told
+from actune.bench.evidence import Curves, Evidence, ResultsTable, Scene
+from actune.bench.statistics import FEWEST_SEEDS, MOST_RUNS, Estimate, estimate, holm, runs_wanted
+from actune.bench.tables import TextTable
+from actune.bench.wording import gap_told, in_percent, p_told, seeds_counted, seeds_named, signed, spread_told
 from actune.errors import DataError
 
-Answer = Literal["helps", "hurts", "cannot tell"]
+HelpVerdict = Literal["helps", "hurts", "cannot tell"]
 BASELINE = "random"
 CERTAIN = 0.05  # of p after Holm's correction
 
@@ -37,10 +35,10 @@ class Against:
 class Comparison:
     """An answer with its reasons."""
 
-    answer: Answer
+    answer: HelpVerdict
     best: str
     sentences: tuple[str, ...]
-    table: Table
+    table: TextTable
 
     def facts(self) -> dict[str, Any]:
         """The same for machines."""
@@ -48,13 +46,13 @@ class Comparison:
         return {"answer": self.answer, "best": self.best, "sentences": list(self.sentences), "methods": rows}
 
 
-def compare(results: Results, scene: Scene | None = None) -> Comparison:
+def compare_with_random(results: ResultsTable, scene: Scene | None = None) -> Comparison:
     """Whether the best of some methods is better than random, by how many labels, and how certain that is."""
     evidence = Evidence(results)
     if not evidence.accuracy:
         raise DataError("a comparison needs accuracies, and these results have none")
     scene = scene or evidence.scenes[0]
-    lines = paper.plain(evidence, scene)
+    lines = evidence.plain_curves(scene)
     if BASELINE not in lines or len(lines) < 2:
         raise DataError(f"a comparison needs {BASELINE} and another method, and {scene.task!r} has {', '.join(lines)}")
     together = matched(*lines.values())
@@ -87,14 +85,14 @@ def _against(curves: dict[str, Curves], random: Curves) -> list[Against]:
     return found
 
 
-def _answer(best: Against) -> Answer:
+def _answer(best: Against) -> HelpVerdict:
     """By the best method on average: if even that is behind, so are all."""
-    if best.gap.runs < FEWEST or best.p is None or best.p >= CERTAIN:
+    if best.gap.runs < FEWEST_SEEDS or best.p is None or best.p >= CERTAIN:
         return "cannot tell"
     return "helps" if best.gap.mean > 0 else "hurts"
 
 
-def _first(answer: Answer, best: Against, random: Curves, methods: int) -> str:
+def _first(answer: HelpVerdict, best: Against, random: Curves, methods: int) -> str:
     labels = f"on average over {random.labels[0]:,} to {random.labels[-1]:,} labels"
     of = f"the best of {methods} methods, {best.method}," if methods > 1 else best.method
     corrected = f" after Holm's correction over {methods} methods" if methods > 1 else ""
@@ -110,44 +108,46 @@ def _first(answer: Answer, best: Against, random: Curves, methods: int) -> str:
 
 def _labels(best: Against, random: Curves) -> list[str]:
     """Labels that are saved at random's last accuracy."""
-    end, accuracy = random.labels[-1], percent(float(random.mean[-1]))
+    end, accuracy = random.labels[-1], in_percent(float(random.mean[-1]))
     if math.isinf(best.labels):
-        return [f"{best.method} never has the {accuracy} % that random has with {end:,} labels: it saves none."]
+        return [
+            f"{best.method} never reaches the {accuracy} % that random reaches with {end:,} labels: it saves no labels."
+        ]
     saved = end - best.labels
-    told = f"What random has with {end:,} labels, {accuracy} %, {best.method} has with {best.labels:,.0f}"
+    told = f"{best.method} needs {best.labels:,.0f} labels for the {accuracy} % that random reaches with {end:,}"
     if saved < 0.5:
-        return [f"{told}: it saves none."]
-    told += f": {saved:,.0f} labels or {100 * best.saved.mean:.0f} % are saved"
+        return [f"{told}: it saves no labels."]
+    told += f": it saves {saved:,.0f} labels or {100 * best.saved.mean:.0f} %"
     if best.saved.bounds is None:
-        return [f"{told}; how certain that is cannot be said from {seeds_counted(best.saved.runs)}."]
+        return [f"{told}; {seeds_counted(best.saved.runs)} cannot say how certain that is."]
     low, high = (100 * min(1.0, bound) for bound in best.saved.bounds)
-    return [f"{told}, with an interval from {_minus(low)} to {_minus(high)} % over seeds."]
+    return [f"{told} (95 % interval over seeds: {_minus(low)} to {_minus(high)} %)."]
 
 
 def _end(best: Against, random: Curves, gap: Estimate) -> str:
     end, last = random.labels[-1], estimate(random.values[:, -1].tolist())
     return (
-        f"With {end:,} labels {best.method} has {spread_told(best.last)} % and random {spread_told(last)} %, "
-        f"which is {_interval(gap)} points."
+        f"With {end:,} labels {best.method} has {spread_told(best.last)} % and random {spread_told(last)} %: "
+        f"a difference of {_interval(gap)} points."
     )
 
 
 def _wanting(best: Against, methods: int) -> str:
     """What more would be needed."""
     seeds = best.gap.runs
-    if seeds < FEWEST:
-        return f"An answer needs {FEWEST} seeds at least, and there {'is 1' if seeds == 1 else f'are {seeds}'}."
+    if seeds < FEWEST_SEEDS:
+        return f"A verdict needs at least {FEWEST_SEEDS} seeds, and there {'is 1' if seeds == 1 else f'are {seeds}'}."
     if best.gap.bounds is None:
-        return "The seeds are all alike, which says nothing about luck: a larger test set or other seeds would."
+        return "All seeds gave the same difference, so its variation is unknown: use a larger test set or other seeds."
     wanted = runs_wanted(best.gap, methods)
     if wanted is None:
-        return f"To tell so small a difference would take more than {MOST_RUNS} seeds, as a rough estimate."
+        return f"Detecting so small a difference would take more than {MOST_RUNS} seeds, by a rough estimate."
     more = max(1, wanted - seeds)
-    told = f"About {more} more seed{'' if more == 1 else 's'} would probably tell a difference of this size"
-    return f"{told}; that is a rough estimate from {seeds}."
+    told = f"About {more} more seed{'' if more == 1 else 's'} would probably detect a difference of this size"
+    return f"{told}, by a rough estimate from {seeds} seeds."
 
 
-def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) -> Table:
+def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) -> TextTable:
     end = random.labels[-1]
     rows = [
         [
@@ -168,7 +168,7 @@ def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) ->
     note = "On average over labels, and differences of that; p after Holm's correction over the methods."
     if unequal:
         note += f" All are compared under {seeds_named(random.seeds)}, which all have: {unequal}."
-    return Table("comparison", title, columns, rows, note)
+    return TextTable("comparison", title, columns, rows, note)
 
 
 def _interval(found: Estimate) -> str:

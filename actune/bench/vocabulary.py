@@ -23,7 +23,7 @@ WORDS: dict[str, type] = {
     "keep_weak": bool,
     "start_from": str,
 }
-KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+TYPE_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
 def checked_settings(table: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _word(name: str, value: Any) -> Any:
         return "own" if value else ""
     whole = kind is float and type(value) is int
     if type(value) is not kind and not whole:
-        raise SettingError(f"setting {name!r} takes {KINDS[kind]}, not {value!r}")
+        raise SettingError(f"setting {name!r} takes {TYPE_NAMES[kind]}, not {value!r}")
     return kind(value)
 
 

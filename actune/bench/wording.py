@@ -9,14 +9,14 @@ from hashlib import sha256
 from actune.bench.statistics import Estimate
 
 
-def percent(share: float | None, digits: int = 1) -> str:
+def in_percent(share: float | None, digits: int = 1) -> str:
     return "–" if share is None else f"{100 * share:.{digits}f}"
 
 
 def spread_told(found: Estimate, digits: int = 1) -> str:
     """`91.2 ± 0.2` in percent; one run has no deviation."""
-    told = percent(found.mean, digits)
-    return told if found.deviation is None else f"{told} ± {percent(found.deviation, digits)}"
+    told = in_percent(found.mean, digits)
+    return told if found.deviation is None else f"{told} ± {in_percent(found.deviation, digits)}"
 
 
 def gap_told(found: Estimate | None) -> str:

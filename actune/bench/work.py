@@ -25,8 +25,8 @@ from actune.session.resume import open_or_create
 from actune.session.runner import run
 from actune.session.session import Session
 
-Kept = Literal["none", "last", "all"]
-OFTEN = 0.2  # seconds between two words about progress
+ModelsKept = Literal["none", "last", "all"]
+STEP_SECONDS = 0.2  # between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Job:
 
     folder: Path  # cells/KEY are the run folders
     data_dir: Path | None = None
-    models: Kept = "none"
+    models: ModelsKept = "none"
     until: float | None = None  # a time of the clock after which a cell stops at the end of its round
 
 
 @dataclass(frozen=True)
-class Step:
+class CellStep:
     """Where a cell is."""
 
     round: int
@@ -53,7 +53,7 @@ class OutOfTime(Exception):
     """The cell stopped at the end of a round, and goes on another time."""
 
 
-def run_cell(cell: Cell, job: Job, tell: Callable[[Step], None] = lambda step: None) -> None:
+def run_cell(cell: Cell, job: Job, tell: Callable[[CellStep], None] = lambda step: None) -> None:
     """Runs a cell to its end, from wherever it was left."""
     import torch
 
@@ -65,7 +65,9 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[Step], None] = lambda step: N
     point = cell.point
     task = _task(point.data, json.dumps(dict(point.reading)), point.seed, point.preset)
     if data_digest(task) != cell.data:
-        raise DataError(f"the data of {point.task!r} is not here what it was where the grid was planned")
+        raise DataError(
+            f"the data of {point.task!r} on this machine differs from the data that the grid was planned with"
+        )
     words = _Telling(tell)
     folder = job.folder / "cells" / cell.key
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -121,19 +123,19 @@ def _to_the_end(session: Session, job: Job, words: _Telling) -> None:
 class _Telling:
     """A session's progress, passed on now and then."""
 
-    def __init__(self, tell: Callable[[Step], None]) -> None:
+    def __init__(self, tell: Callable[[CellStep], None]) -> None:
         self.tell = tell
         self.round = 0
         self._last = 0.0
 
     def begin(self, round: int) -> None:
         self.round = round
-        self.tell(Step(round, "", 0, 0))
+        self.tell(CellStep(round, "", 0, 0))
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        if (now := time.monotonic()) - self._last > OFTEN:
+        if (now := time.monotonic()) - self._last > STEP_SECONDS:
             self._last = now
-            self.tell(Step(self.round, stage, done, total))
+            self.tell(CellStep(self.round, stage, done, total))
 
 
 @lru_cache(maxsize=2)

@@ -6,7 +6,9 @@ import typer
 
 from actune.cli import bench_merge, bench_pages, bench_plan, bench_run, bench_status
 
-bench = typer.Typer(no_args_is_help=True, help="Experiments: a grid of runs, resumable, on one machine or many.")
+bench = typer.Typer(
+    no_args_is_help=True, help="Run experiments: grids of methods, tasks and seeds, on one machine or several."
+)
 for command in (
     bench_plan.plan,
     bench_run.run,

@@ -1,4 +1,4 @@
-"""`actune bench merge`: results of several machines in one folder."""
+"""`actune bench merge`: the results of several machines in one folder."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 
 def merge(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of results.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder that takes them; it may hold some already.")],
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Results folders.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to merge into; it may already hold results.")],
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Brings the results of several machines together.
+    """Merges the results of several machines into one folder.
 
     Example: actune bench merge results/gpu-a results/gpu-b --out results/all
     """
@@ -27,7 +27,7 @@ def merge(
     done = merged(folders, out)
     state = done.results.progress()
     finished, cells = state.finished, state.cells
-    output.say(*done.notes, f"{counted(done.taken, 'cell')} taken; {finished} of {cells} finished in {out}")
+    output.say(*done.notes, f"{counted(done.taken, 'cell')} copied; {finished} of {cells} cells in {out} are finished")
     output.give(
         {"folder": str(out), "taken": done.taken, "finished": finished, "cells": cells, "notes": list(done.notes)}
     )

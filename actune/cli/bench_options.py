@@ -10,20 +10,31 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from actune.bench.cells import Device
+    from actune.bench.cells import CellDevice
     from actune.bench.local import Local
 
-GridFile = Annotated[Path, typer.Argument(metavar="GRID", help="A TOML file: see docs/experiments.md.")]
-Only = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUES", help="Only these cells: task=trec, seed=0,1; repeatable.")
+GridFile = Annotated[
+    Path, typer.Argument(metavar="GRID", help="A TOML file that lists the runs; see docs/experiments.md.")
 ]
-Threads = Annotated[int | None, typer.Option(min=1, help="Of each cell; 1 on a CPU. They decide the last bits.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Cells at a time; by default one a core, or one a GPU.")]
-Results = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUES", help="Select cells, for example task=trec or seed=0,1. Repeatable."),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="CPU threads per cell; 1 by default on a CPU, where the number affects the last bits of results."
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many cells run at the same time; by default one per core, or one per GPU."),
+]
+ResultsFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The results folder of `actune bench run`.")]
 
 
-def local(device: str, workers: int | None, threads: int | None, here: bool = True) -> tuple[Device, Local]:
-    """The device, and processes to run cells on it; what is not here is one sentence, unless it is elsewhere."""
+def local(device: str, workers: int | None, threads: int | None, here: bool = True) -> tuple[CellDevice, Local]:
+    """The device, and the processes that run cells on it; `here` is false where another machine will run them."""
     from actune.bench.local import Local, visible
     from actune.bench.run import device_of
 

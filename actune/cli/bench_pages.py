@@ -1,4 +1,4 @@
-"""`actune bench figures` and `actune bench report`: what a folder of results says, as pictures and as a page."""
+"""`actune bench figures` and `actune bench report`: results as figures and as one page."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import bench_options, options
 from actune.cli.console import Output
 from actune.errors import SettingError
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `actune bench run` filled.")]
-
 
 def figures(
-    folder: Folder,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where they go; by default DIR/figures.")] = None,
-    formats: Annotated[str, typer.Option(help="Which kinds of files, of svg, pdf and png.")] = "svg,pdf,png",
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    folder: bench_options.ResultsFolder,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The output folder; by default DIR/figures.")] = None,
+    formats: Annotated[str, typer.Option(help="File formats, separated by commas: svg, pdf, png.")] = "svg,pdf,png",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Draws every figure and table of the paper that there are runs for, and says what is missing.
+    """Draws the figures and tables of the paper that these results have runs for, and lists the missing ones.
 
     Example: actune bench figures results --formats pdf
     """
-    from actune.bench.figures import draw_all
     from actune.bench.figures.drawing import FORMATS
+    from actune.bench.paper.figures.collection import draw_all
     from actune.bench.store import Results
 
     kinds = [word.strip() for word in formats.split(",") if word.strip()]
@@ -42,26 +40,29 @@ def figures(
 
 
 def report(
-    folder: Folder,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default DIR/report.html.")] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Writes its tables for LaTeX beside it too.")] = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    folder: bench_options.ResultsFolder,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The HTML file; by default DIR/report.html.")] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Also write its tables as LaTeX beside it.")] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Says which claims of the paper hold in these results, and writes a page that needs no network.
+    """Writes one HTML page: rankings of the methods with tests, learning curves, and the claims of the paper.
 
     Example: actune bench report results --latex
     """
-    from actune.bench.page import write_page
+    from actune.bench.paper.page import write_page
     from actune.bench.store import Results
 
     output = Output(json, quiet)
     found, files = write_page(Results(folder), out or folder / "report.html", latex)
-    rows = [
-        [each.claim.name, each.shown, each.numbers, each.p_shown, each.seeds, each.tasks] for each in found.findings
-    ]
-    output.show("claims of the paper", ["claim", "verdict", "found", "p", "seeds", "tasks"], rows)
-    output.say(*(f"missing: {each.title}: see {each.grid}" for each in found.missing))
+    for table in found.rankings:
+        output.show(table.title, table.columns, table.rows)
+    if found.judged:
+        rows = [
+            [each.claim.name, each.shown, each.numbers, each.p_shown, each.seeds, each.tasks] for each in found.findings
+        ]
+        output.show("claims of the paper", ["claim", "verdict", "found", "p", "seeds", "tasks"], rows)
+        output.say(*(f"missing: {each.title}: see {each.grid}" for each in found.missing))
     if not found.progress.complete:
         output.say(found.progress.sentence)
     output.say(f"report: {', '.join(map(str, files))}")

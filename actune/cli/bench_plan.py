@@ -7,23 +7,25 @@ from typing import Annotated, Any
 
 import typer
 
-from actune.cli import bench_options as bench_as
-from actune.cli import options as given_as
+from actune.cli import bench_options, options
 from actune.cli.console import Output, counted
 
 
 def plan(
-    grid: bench_as.GridFile,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of results: what it has is done.")] = None,
-    workers: bench_as.Workers = None,
-    threads: bench_as.Threads = None,
-    device: given_as.Device = "auto",
-    data_dir: given_as.DataDir = None,
-    only: bench_as.Only = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    grid: bench_options.GridFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A results folder; cells that are finished there are not counted again."),
+    ] = None,
+    workers: bench_options.Workers = None,
+    threads: bench_options.Threads = None,
+    device: options.Device = "auto",
+    data_dir: options.DataDir = None,
+    only: bench_options.Only = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Says what a grid would run, how many labels that takes and about how long, and runs nothing.
+    """Lists the cells of a grid, the labels they use and the estimated time, without running anything.
 
     Example: actune bench plan benchmarks/grids/smoke.toml --out results/smoke
     """
@@ -34,7 +36,7 @@ def plan(
 
     output = Output(json, quiet)
     found = load_grid(grid)
-    there, how = bench_as.local(device, workers, threads, here=False)
+    there, how = bench_options.local(device, workers, threads, here=False)
     every, cells, note = plan_some(found, only or (), there, data_dir)
     results = Results(out) if out and (out / FILE).is_file() else None
     finished = set(results.finished()) if results else set()

@@ -1,59 +1,63 @@
-"""`actune bench run`: the cells of a grid that are not finished yet."""
+"""`actune bench run`: runs the cells of a grid that are not finished yet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from actune.cli import bench_options as bench_as
-from actune.cli import options as given_as
+from actune.cli import bench_options, options
 from actune.cli.console import Output, counted
 from actune.errors import SettingError
 
 if TYPE_CHECKING:
-    from actune.bench.cells import Device
+    from actune.bench.cells import CellDevice
     from actune.bench.executors import Executor
-    from actune.bench.run import Run
-    from actune.bench.work import Kept
+    from actune.bench.run import GridRun
+    from actune.bench.work import ModelsKept
 
 
 def run(
-    grid: bench_as.GridFile,
+    grid: bench_options.GridFile,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of results; by default runs/GRID. The same one goes on."),
+        typer.Option(metavar="DIR", help="The results folder; by default runs/GRID. An existing one is continued."),
     ] = None,
-    executor: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    address: Annotated[str | None, typer.Option(help="With ray: the cluster; by default one on this machine.")] = None,
+    executor: Annotated[str, typer.Option(help="Where cells run: local or ray.")] = "local",
+    address: Annotated[
+        str | None, typer.Option(help="With ray: the address of a cluster; by default Ray is started on this machine.")
+    ] = None,
     gpus_per_cell: Annotated[
-        float | None, typer.Option(min=0.01, help="With ray: a share lets several cells run on one GPU; 1 by default.")
+        float | None,
+        typer.Option(
+            min=0.01, help="With ray: GPUs per cell, 1 by default; a fraction lets several cells share a GPU."
+        ),
     ] = None,
-    workers: bench_as.Workers = None,
-    threads: bench_as.Threads = None,
-    device: given_as.Device = "auto",
-    data_dir: given_as.DataDir = None,
-    only: bench_as.Only = None,
-    keep_models: Annotated[str, typer.Option(help="none, last, or all.")] = "none",
+    workers: bench_options.Workers = None,
+    threads: bench_options.Threads = None,
+    device: options.Device = "auto",
+    data_dir: options.DataDir = None,
+    only: bench_options.Only = None,
+    keep_models: Annotated[str, typer.Option(help="Which models each cell keeps: none, last or all.")] = "none",
     seconds: Annotated[
-        float | None, typer.Option(help="Starts no cell after this time, and stops each after its round.")
+        float | None,
+        typer.Option(help="A time limit: no cell starts after it, and running cells stop at the end of their round."),
     ] = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Runs the cells of a grid that are not finished yet.
 
-    Finished cells are skipped, and a cell that was stopped or killed goes on from its last round. Without --out the
-    results of smoke.toml are in runs/smoke, where the same command goes on.
+    Finished cells are skipped, and a cell that was interrupted continues after its last finished round. Without --out
+    the results of smoke.toml are written to runs/smoke, and the same command continues them.
 
     Example: actune bench run benchmarks/grids/smoke.toml --workers 2
     """
     from actune.bench.grid import load_grid
     from actune.bench.run import prepare
-    from actune.cli.failures import Stopped
     from actune.cli.live import watched
 
     output, folder = Output(json, quiet), out or Path("runs") / grid.stem
@@ -66,29 +70,25 @@ def run(
         if executor == "ray":
             where = stack.enter_context(_on_ray(address, device, workers, threads, gpus_per_cell))
         else:
-            where = bench_as.local(device, workers, threads)
+            where = bench_options.local(device, workers, threads)
         work = prepare(found, folder, where[0], only or (), data_dir)
         output.say(
-            f"{counted(len(work.cells), 'cell')}, {len(work.done)} of them finished, in {folder}",
+            f"{counted(len(work.cells), 'cell')} in {folder}, {len(work.done)} already finished",
             *filter(None, [work.note]),
         )
-        try:
-            with closing(work.events(where[1], data_dir, models, seconds)) as events:
-                watched(output, work, events)
-        except KeyboardInterrupt:
-            raise Stopped(f"stopped: what was finished is kept in {folder}, and the same command continues") from None
+        watched(output, work, work.events(where[1], data_dir, models, seconds))
     _tell(output, work)
 
 
 @contextmanager
 def _on_ray(
     address: str | None, device: str, workers: int | None, threads: int | None, gpus_per_cell: float | None
-) -> Iterator[tuple[Device, Executor]]:
+) -> Iterator[tuple[CellDevice, Executor]]:
     """The devices of a cluster; on a machine of its own Ray has room for as many cells as were asked for."""
     from actune.bench.clusters import Cluster, check_gpus, connected
     from actune.bench.run import device_of
 
-    room = (workers or max(1, bench_as.cores() // (threads or 1))) * (threads or 1)
+    room = (workers or max(1, bench_options.cores() // (threads or 1))) * (threads or 1)
     with connected(address, room) as ray:
         if device == "auto":
             device = "cuda" if ray.cluster_resources().get("GPU") else "cpu"
@@ -98,7 +98,7 @@ def _on_ray(
         yield device_of(device, threads, here=False), Cluster(ray, workers, share)
 
 
-def _tell(output: Output, work: Run) -> None:
+def _tell(output: Output, work: GridRun) -> None:
     folder = work.results.folder
     names = {cell.key: cell.point.name for cell in work.cells}
     facts: dict[str, Any] = {
@@ -119,7 +119,7 @@ def _tell(output: Output, work: Run) -> None:
         raise typer.Exit(1)
 
 
-def _kept(word: str) -> Kept:
+def _kept(word: str) -> ModelsKept:
     """Which models a cell keeps."""
     if word not in ("none", "last", "all"):
         raise SettingError(f"--keep-models is none, last or all, not {word!r}")

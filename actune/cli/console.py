@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from actune.core.printing import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-JOINERS = "\u200c\u200d"  # invisible, but Persian, Hindi and emoji need them
 PIPE_WIDTH = 160  # of a table that goes to a file or a pipe
 
 
@@ -33,7 +34,7 @@ class Output:
         """Prose for a person."""
         if not self.quiet:
             for sentence in sentences:
-                self.stderr.print(plain(sentence), soft_wrap=True)
+                self.stderr.print(printable(sentence), soft_wrap=True)
 
     def show(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """A table as the command's result."""
@@ -43,11 +44,11 @@ class Output:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=Text(plain(title)), title_justify="left", show_header=any(columns))
+        table = Table(title=Text(printable(title)), title_justify="left", show_header=any(columns))
         for name in columns:
-            table.add_column(Text(plain(name)), overflow="fold")
+            table.add_column(Text(printable(name)), overflow="fold")
         for row in rows:
-            table.add_row(*(Text(plain(cell)) for cell in row))
+            table.add_row(*(Text(_cell(value)) for value in row))
         width = None if sys.stdout.isatty() else PIPE_WIDTH
         Console(markup=False, highlight=False, emoji=False, width=width).print(table)
 
@@ -58,17 +59,11 @@ class Output:
             sys.stdout.flush()
 
 
-def plain(cell: object) -> str:
-    """A cell in one line of printable characters: a text must not be able to steer somebody's terminal."""
-    if cell is None:
+def _cell(value: object) -> str:
+    """A value in one line of printable characters."""
+    if value is None:
         return ""
-    if isinstance(cell, float):
-        return f"{cell:.4f}"
-    return "".join(sign if sign.isprintable() or sign in JOINERS else _instead(sign) for sign in str(cell))
-
-
-def _instead(sign: str) -> str:
-    return " " if sign.isspace() else "\ufffd"
+    return f"{value:.4f}" if isinstance(value, float) else printable(str(value))
 
 
 def counted(number: int, noun: str) -> str:

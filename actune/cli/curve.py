@@ -6,7 +6,7 @@ from typing import Any
 
 from actune.cli.console import Output
 
-COLUMNS = {
+CURVE_COLUMNS = {
     "labels": "labels",
     "accuracy": "accuracy",
     "macro_f1": "macro-F1",
@@ -18,10 +18,10 @@ COLUMNS = {
 
 def show_curve(output: Output, facts: dict[str, Any]) -> None:
     """One run, one line a round."""
-    rows = [[*cells[:-1], f"{cells[-1]:.1f}"] for cells in zip(*(facts[name] for name in COLUMNS), strict=True)]
+    rows = [[*cells[:-1], f"{cells[-1]:.1f}"] for cells in zip(*(facts[name] for name in CURVE_COLUMNS), strict=True)]
     if "final_accuracy" in facts:
         rows.append(["fine-tuned", facts["final_accuracy"], None, None, None, None])
-    output.show(_title(facts), list(COLUMNS.values()), rows)
+    output.show(_title(facts), list(CURVE_COLUMNS.values()), rows)
 
 
 def show_curves(output: Output, runs: list[dict[str, Any]]) -> None:

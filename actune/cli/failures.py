@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from actune.cli.console import plain
+from actune.core.printing import printable
 from actune.errors import ActuneError
 
 STOPPED = "stopped: what was finished is kept, and the same command continues"
@@ -37,5 +37,5 @@ class Commands(TyperGroup):
 
 
 def _exit(code: int, sentence: str) -> typer.Exit:
-    typer.echo(f"actune: {plain(sentence)}", err=True)
+    typer.echo(f"actune: {printable(sentence)}", err=True)
     return typer.Exit(code)

@@ -1,22 +1,34 @@
-"""One live picture of a grid at work: how much is done, and where each running cell is."""
+"""Live progress of a grid: how many cells are finished, and where each running cell is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from actune.cli.console import Output
+from actune.cli.failures import Stopped
 from actune.cli.progress import STAGES
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from actune.bench.executors import Event
-    from actune.bench.run import Run
+    from actune.bench.run import GridRun
 
 
-def watched(output: Output, work: Run, events: Iterable[Event]) -> None:
-    """Follows the events to their end: with bars on a terminal, and in any case a line for every cell that ends."""
+def watched(output: Output, work: GridRun, events: Generator[Event, None, None]) -> None:
+    """Follows the events to their end, with bars on a terminal; Ctrl-C ends them and says how to continue."""
+    try:
+        with closing(events):
+            _follow(output, work, events)
+    except KeyboardInterrupt:
+        folder = work.results.folder
+        raise Stopped(f"stopped: what was finished is kept in {folder}, and the same command continues") from None
+
+
+def _follow(output: Output, work: GridRun, events: Iterable[Event]) -> None:
+    """A line for every cell that ends and, on a terminal, a picture of those that run."""
     if output.quiet or not output.stderr.is_terminal:
         for event in events:
             _say(output, work, event)
@@ -31,7 +43,7 @@ def watched(output: Output, work: Run, events: Iterable[Event]) -> None:
             _say(output, work, event)
 
 
-def _say(output: Output, work: Run, event: Event) -> None:
+def _say(output: Output, work: GridRun, event: Event) -> None:
     name = event.cell.point.name
     if event.kind == "finished":
         last = work.results.rows(event.cell.key)[-1]
@@ -44,7 +56,7 @@ def _say(output: Output, work: Run, event: Event) -> None:
 class _Picture:
     """A bar of all rounds, and one for every cell at work."""
 
-    def __init__(self, drawing: Progress, work: Run) -> None:
+    def __init__(self, drawing: Progress, work: GridRun) -> None:
         self.drawing = drawing
         self.work = work
         self.bars: dict[str, TaskID] = {}

@@ -1,4 +1,4 @@
-"""`actune methods`: what can be asked for by name."""
+"""`actune methods`: what can be chosen by name."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
-from actune.cli.console import Output
+from actune.cli import options
+from actune.cli.console import Output, counted
+
+ABLATION = "ablation"  # the family of methods that only take a part of another one away
 
 
 def methods(
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the methods as a table for documents.")] = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    every: Annotated[bool, typer.Option("--all", help="Also list the ablations, which are for experiments.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print all methods, ablations included, as a Markdown table.")
+    ] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Lists the methods, the learners, the presets and the label models.
 
-    Example: actune methods --json
+    Ablations of the methods are listed with --all. The JSON object always has them, each with `"ablation": true`.
+
+    Example: actune methods --all
     """
     from actune.methods.recipes import RECIPES
     from actune.models.learners import LEARNERS
@@ -29,8 +36,11 @@ def methods(
         from actune.methods import sentences
 
         return typer.echo(sentences.markdown())
-    rows = [[recipe.name, recipe.family, recipe.summary] for recipe in RECIPES.values()]
+    shown = [recipe for recipe in RECIPES.values() if every or recipe.family != ABLATION]
+    rows = [[recipe.name, recipe.family, recipe.summary] for recipe in shown]
     output.show("--method", ["name", "family", "what it does"], rows)
+    if hidden := len(RECIPES) - len(shown):
+        output.say(f"{counted(hidden, 'ablation')} not listed: use --all to see them")
     output.show("--learner", ["name", "what it does"], list(LEARNERS.items()))
     output.show("--preset", ["name", "what it is"], list(PRESETS.items()))
     output.show("--label-model", ["name", "what it does"], list(LABEL_MODELS.items()))
@@ -38,6 +48,7 @@ def methods(
         {
             "name": recipe.name,
             "family": recipe.family,
+            "ablation": recipe.family == ABLATION,
             "summary": recipe.summary,
             "reference": recipe.reference,
             "settings": list(recipe.uses),

@@ -14,7 +14,7 @@ from actune.session.session import Session
 
 
 @dataclass(frozen=True)
-class Run:
+class ReportedRun:
     """One run as the page sees it."""
 
     name: str  # differs from run to run
@@ -58,11 +58,14 @@ class Run:
         return any(facts["trusted"] for facts in self.rounds)
 
 
-def spread(facts: dict[str, Any]) -> str:
+def effective_classes(facts: dict[str, Any]) -> str:
     """Over how many classes the pseudo-labels of a round spread: the exponential of their entropy."""
-    counts = [count for count in facts.get("offered_classes", facts["trusted_classes"]) if count]
-    total = sum(counts)
-    return f"{math.exp(-sum(n / total * math.log(n / total) for n in counts)):.1f}" if total else ""
+    counts = facts.get("offered_classes", facts["trusted_classes"])
+    if not (total := sum(counts)):
+        return ""
+    from scipy.special import entr
+
+    return f"{math.exp(sum(entr(count / total) for count in counts)):.1f}"
 
 
 def gain(facts: dict[str, Any]) -> float | None:
@@ -75,7 +78,7 @@ def points(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:+.1f}"
 
 
-def runs_of(sessions: Sequence[Session]) -> list[Run]:
+def runs_of(sessions: Sequence[Session]) -> list[ReportedRun]:
     """The runs of a report; all must be about the same classes."""
     if not sessions:
         raise UserError("a report needs at least one run")
@@ -100,7 +103,7 @@ def names(sessions: Sequence[Session]) -> list[str]:
     return [f"{name} no. {number}" for number, name in enumerate(folders, 1)]
 
 
-def verdict(runs: Sequence[Run]) -> str:
+def verdict(runs: Sequence[ReportedRun]) -> str:
     """What is true of the subject beside the others, in a sentence or two made of printed numbers only."""
     subject, *others = runs
     if not subject.rounds:
@@ -125,7 +128,7 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
-def _beside(run: Run, labels: int) -> str:
+def _beside(run: ReportedRun, labels: int) -> str:
     if not run.measured:
         return f"{run.name} has no accuracy yet"
     same = [facts for facts in run.rounds if facts["labels"] == labels]
@@ -135,13 +138,13 @@ def _beside(run: Run, labels: int) -> str:
     return f"{run.name} {percent(facts['accuracy'])} {where}{at_the_end}"
 
 
-def _at_the_end(run: Run) -> str:
+def _at_the_end(run: ReportedRun) -> str:
     if run.final is None or run.final["accuracy"] is None:
         return ""
     return f" ({percent(run.final['accuracy'])} once the encoder is fine-tuned on them)"
 
 
-def _proof(runs: Sequence[Run]) -> str:
+def _proof(runs: Sequence[ReportedRun]) -> str:
     """One seed of a method is one draw of its luck."""
     seeds: dict[str, set[int]] = {}
     for run in runs:
@@ -149,10 +152,10 @@ def _proof(runs: Sequence[Run]) -> str:
     return "One seed proves nothing." if min(map(len, seeds.values())) == 1 else ""
 
 
-def _run(session: Session, name: str) -> Run:
+def _run(session: Session, name: str) -> ReportedRun:
     answers, labels = session.store.database.answers(), session.labels()
     days = [answer.at[:10] for answer in answers]
-    return Run(
+    return ReportedRun(
         name=name,
         config=session.config,
         rounds=tuple(session.rounds()),

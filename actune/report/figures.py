@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from actune.report.facts import Run
-from actune.report.svg import COLOURS, HATCHES, INK, LINES, MARKERS, OTHER, PAPER, picture, write_names
+from actune.report.facts import ReportedRun
+from actune.report.svg import COLOURS, HATCHES, INK, LINES, MARKERS, OTHER, PAGE_WIDTH, PAPER, picture, write_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 7.4  # inches of every picture: at the page's width a point of type is a little more than a pixel
 MOST_CLASSES = 12  # that one picture tells apart; the rest are drawn as one
 
 MOST_TICKS = 12
 
 
-def learning_curve(runs: Sequence[Run]) -> str:
+def learning_curve(runs: Sequence[ReportedRun]) -> str:
     """Test accuracy over labels, a line for each run that was measured."""
     measured = [(place, run) for place, run in enumerate(runs) if run.measured]
 
@@ -46,10 +45,10 @@ def learning_curve(runs: Sequence[Run]) -> str:
         legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=3)
         write_names(legend, names, longest=60)
 
-    return picture("curve", "Test accuracy over the number of labels.", (WIDTH, 3.4), draw)
+    return picture("curve", "Test accuracy over the number of labels.", (PAGE_WIDTH, 3.4), draw)
 
 
-def pseudo_labels(runs: Sequence[Run]) -> str:
+def pseudo_labels(runs: Sequence[ReportedRun]) -> str:
     """Number of pseudo-labels by round and, where the truth is known, the share of right ones."""
     trusting = [(place, run) for place, run in enumerate(runs) if run.trusts]
     judged = any(run.judged for _, run in trusting)
@@ -74,10 +73,10 @@ def pseudo_labels(runs: Sequence[Run]) -> str:
             legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=3)
             write_names(legend, [run.name for _, run in trusting], longest=60)
 
-    return picture("trusted", "Number and accuracy of the pseudo-labels by round.", (WIDTH, 2.8), draw)
+    return picture("trusted", "Number and accuracy of the pseudo-labels by round.", (PAGE_WIDTH, 2.8), draw)
 
 
-def class_counts(run: Run, name: str) -> str:
+def class_counts(run: ReportedRun, name: str) -> str:
     """Classes of the labelled rows by round and, where there are any, of the trusted rows, as stacked bars."""
     classes = run.config.resolved.classes
     shown, others = shown_classes([facts["class_counts"] for facts in run.rounds])
@@ -96,7 +95,9 @@ def class_counts(run: Run, name: str) -> str:
         write_names(legend, [classes[number] for number in shown] + _rest(others))
 
     rows = (len(shown) + 4) // 4
-    return picture(name, "Classes of the labelled and of the trusted texts by round.", (WIDTH, 2.6 + 0.2 * rows), draw)
+    return picture(
+        name, "Classes of the labelled and of the trusted texts by round.", (PAGE_WIDTH, 2.6 + 0.2 * rows), draw
+    )
 
 
 def shown_classes(counts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
@@ -113,7 +114,7 @@ def class_style(place: int) -> tuple[str, str, str]:
     return COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)], HATCHES[place // len(COLOURS) % len(HATCHES)]
 
 
-def _stack(axes: Axes, run: Run, fact: str, shown: Sequence[int], others: Sequence[int]) -> list[Any]:
+def _stack(axes: Axes, run: ReportedRun, fact: str, shown: Sequence[int], others: Sequence[int]) -> list[Any]:
     rounds = [facts["round"] for facts in run.rounds]
     floor = [0] * len(rounds)
     bars = []

@@ -11,8 +11,8 @@ import numpy as np
 
 from actune.core.streams import Streams
 from actune.errors import SettingError
-from actune.report.figures import WIDTH, class_style, shown_classes
-from actune.report.svg import INK, OTHER, picture, write_names
+from actune.report.figures import class_style, shown_classes
+from actune.report.svg import INK, OTHER, PAGE_WIDTH, picture, write_names
 from actune.session.session import Session
 from actune.session.state import add_up
 from actune.session.store import Store
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DRAWS = 100  # of random rows, to compare the asked ones with
+RANDOM_DRAWS = 100  # of random rows, to compare the asked ones with
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,12 @@ class Map:
 
 
 @dataclass(frozen=True)
-class Spread:
+class AskedDistance:
     """One number about the asked rows, and the same about random draws of as many: their mean and deviation."""
 
     what: str
     asked: float
-    drawn: float
+    random: float
     deviation: float
 
 
@@ -81,11 +81,11 @@ def load_map(store: Store, round: int) -> Map | None:
     )
 
 
-def spread(found: Map, seed: int) -> list[Spread]:
+def asked_distances(found: Map, seed: int) -> list[AskedDistance]:
     """How far apart the asked rows lie, and how far from what was labelled, in the stored principal components."""
     asked, rows = np.flatnonzero(found.asked), np.flatnonzero(~found.labelled)
     rng = Streams(seed, found.round).rng("report")
-    draws = [rng.choice(rows, len(asked), replace=False) for _ in range(DRAWS)]
+    draws = [rng.choice(rows, len(asked), replace=False) for _ in range(RANDOM_DRAWS)]
     measures = []
     if len(asked) > 1:
         measures.append(("mean distance between two of them", _mean_pairwise))
@@ -94,7 +94,7 @@ def spread(found: Map, seed: int) -> list[Spread]:
     results = []
     for what, measure in measures:
         drawn = [measure(found, draw) for draw in draws]
-        results.append(Spread(what, measure(found, asked), float(np.mean(drawn)), float(np.std(drawn))))
+        results.append(AskedDistance(what, measure(found, asked), float(np.mean(drawn)), float(np.std(drawn))))
     return results
 
 
@@ -120,36 +120,57 @@ def draw_map(found: Map, classes: Sequence[str], hottest: int, name: str) -> str
     def draw(figure: Figure) -> None:
         widths = [1.0] if found.heat is None else [1.0, 1.16]  # the second has numbers and a scale beside it
         panels = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
-        for axes in panels:
-            axes.set(xticks=[], yticks=[])
-            axes.spines[:].set_visible(False)
-            axes.set_aspect("equal", "datalim")
-        _by_class(figure, panels[0], found, places, classes)
+        counts = np.bincount(found.classes, minlength=len(classes))
+        handles = draw_classes(panels[0], found, places, classes, shown_classes([counts.tolist()]), s=9)
+        panels[0].set_title("predicted class")
+        class_legend(figure, handles)
         if found.heat is not None:
             _by_heat(figure, panels[1], found, places, hottest)
 
     alt = f"Two-dimensional map of the pool when the questions of round {found.round} were chosen."
     height = 4.2 if found.heat is not None else 5.0
-    return picture(name, alt, (WIDTH, height), draw)
+    return picture(name, alt, (PAGE_WIDTH, height), draw)
 
 
-def _by_class(figure: Figure, axes: Axes, found: Map, places: np.ndarray, classes: Sequence[str]) -> None:
-    counts = np.bincount(found.classes, minlength=len(classes))
-    shown, others = shown_classes([counts.tolist()])
-    handles, names = [], []
+def draw_classes(
+    axes: Axes,
+    found: Map,
+    places: np.ndarray,
+    names: Sequence[str],
+    groups: tuple[list[int], list[int]],
+    **how: Any,
+) -> list[tuple[str, Any]]:
+    """Points by predicted class, crosses that were labelled and rings that were asked; names and signs for a legend.
+
+    `groups` are the classes that are told apart and those that are drawn as one.
+    """
+    bare(axes)
+    handles: list[tuple[str, Any]] = []
+    shown, others = groups
     for place, group in enumerate([*([number] for number in shown), *([others] if others else [])]):
         members = places[np.isin(found.classes, group) & ~found.labelled]
         colour, marker, _ = class_style(place)
-        handles.append(_dots(axes, members, s=9, c=OTHER if group is others else colour, marker=marker, linewidths=0))
-        names.append(f"{len(others)} other classes" if group is others else classes[group[0]])
+        name = f"{len(others)} other classes" if group is others else names[group[0]]
+        colours = OTHER if group is others else colour
+        handles.append((name, _dots(axes, members, c=colours, marker=marker, linewidths=0, **how)))
     if found.labelled.any():
-        handles.append(_dots(axes, places[found.labelled], s=16, c=INK, marker="+", linewidths=0.9))
-        names.append("labelled before")
-    handles.append(_rings(axes, found, places))
-    names.append("asked")
-    axes.set_title("predicted class")
-    legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=4, markerscale=1.6)
-    write_names(legend, names)
+        crosses = _dots(axes, places[found.labelled], s=16, c=INK, marker="+", linewidths=0.9)
+        handles.append(("labelled before", crosses))
+    return [*handles, ("asked", _rings(axes, found, places))]
+
+
+def class_legend(figure: Figure, handles: Sequence[tuple[str, Any]]) -> None:
+    """The names of classes and signs below a map."""
+    signs = [sign for _, sign in handles]
+    legend = figure.legend(signs, ["-"] * len(signs), loc="outside lower left", ncols=4, markerscale=1.6)
+    write_names(legend, [name for name, _ in handles])
+
+
+def bare(axes: Axes) -> None:
+    """A map has no axes to read numbers from."""
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    axes.set_aspect("equal", "datalim")
 
 
 def _by_heat(figure: Figure, axes: Axes, found: Map, places: np.ndarray, hottest: int) -> None:
@@ -157,6 +178,7 @@ def _by_heat(figure: Figure, axes: Axes, found: Map, places: np.ndarray, hottest
     from matplotlib.colors import ListedColormap
 
     assert found.regions is not None and found.heat is not None
+    bare(axes)
     inside = found.regions >= 0
     values = found.heat[found.regions[inside]]
     # the middle of the scale, seen on white and on black; a bar of more steps would be written as an image
@@ -202,18 +224,15 @@ def _middle(members: np.ndarray) -> np.ndarray:
 
 
 def _mean_pairwise(found: Map, rows: np.ndarray) -> float:
-    gaps = _distances(found.points[rows], found.points[rows])
-    return float(gaps.sum() / (len(rows) * (len(rows) - 1)))
+    from scipy.spatial.distance import pdist
+
+    return float(pdist(found.points[rows]).mean())
 
 
 def _mean_to_labelled(found: Map, rows: np.ndarray) -> float:
-    return float(_distances(found.points[rows], found.points[found.labelled]).min(1).mean())
-
-
-def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    return np.asarray(cdist(left, right))
+    return float(cdist(found.points[rows], found.points[found.labelled]).min(1).mean())
 
 
 def _maps(session: Session) -> Iterator[Map]:

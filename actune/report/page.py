@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.errors import UserError
-from actune.report.facts import Run, gain, percent, points, runs_of, spread, verdict
+from actune.report.facts import ReportedRun, effective_classes, gain, percent, points, runs_of, verdict
 from actune.session.session import Session
 from actune.session.store import write_atomically
 
 if TYPE_CHECKING:
-    from actune.report.maps import Spread
+    from actune.report.maps import AskedDistance
 
 
 @dataclass(frozen=True)
 class Picture:
     """A drawing of one run."""
 
-    run: Run
+    run: ReportedRun
     svg: str
 
 
@@ -31,12 +31,12 @@ class Picture:
 class MapPart:
     """What the page says of one run's map, or that there is none."""
 
-    run: Run
+    run: ReportedRun
     svg: str | None
     points: int
     asked: int
     regions: int
-    spreads: list[Spread]
+    distances: list[AskedDistance]
 
 
 def write_report(sessions: Sequence[Session], path: Path, round: int | None = None) -> Path:
@@ -88,13 +88,15 @@ def fill(package: str, file: str, **facts: Any) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"gain": gain, "percent": percent, "points": points, "spread": spread}
+    environment.filters |= {"gain": gain, "percent": percent, "points": points, "effective_classes": effective_classes}
     template = resources.files(package).joinpath(file).read_text(encoding="utf-8")
     style = resources.files("actune.report").joinpath("page.css").read_text(encoding="utf-8")
     return environment.from_string(template).render(style=style, **facts)
 
 
-def map_parts(sessions: Sequence[Session], runs: Sequence[Run], round: int | None) -> tuple[int | None, list[MapPart]]:
+def map_parts(
+    sessions: Sequence[Session], runs: Sequence[ReportedRun], round: int | None
+) -> tuple[int | None, list[MapPart]]:
     """The round that is mapped, and a map of each run that has one."""
     from actune.report import maps
 
@@ -107,12 +109,12 @@ def map_parts(sessions: Sequence[Session], runs: Sequence[Run], round: int | Non
         config = run.config
         svg = maps.draw_map(each, config.resolved.classes, config.settings.regions_used, f"map{number}")
         regions = 0 if each.heat is None else len(each.heat)
-        spreads = maps.spread(each, config.request.seed)
-        parts.append(MapPart(run, svg, len(each.points), int(each.asked.sum()), regions, spreads))
+        distances = maps.asked_distances(each, config.request.seed)
+        parts.append(MapPart(run, svg, len(each.points), int(each.asked.sum()), regions, distances))
     return next((each.round for each in found if each), None), parts
 
 
-def settings_table(runs: Sequence[Run]) -> dict[str, dict[str, list[str]]]:
+def settings_table(runs: Sequence[ReportedRun]) -> dict[str, dict[str, list[str]]]:
     """Every line of run.toml: table, name, and a value for each run."""
     files = [tomllib.loads(run.config.dumps()) for run in runs]
     files = [{"run.toml": {"format": file.pop("format")}, **file} for file in files]
@@ -124,7 +126,7 @@ def settings_table(runs: Sequence[Run]) -> dict[str, dict[str, list[str]]]:
     return tables
 
 
-def _labels(run: Run) -> tuple[int, ...]:
+def _labels(run: ReportedRun) -> tuple[int, ...]:
     """The labels of every round, and of the end where there was one."""
     return tuple(facts["labels"] for facts in [*run.rounds, run.final or run.rounds[-1]])
 

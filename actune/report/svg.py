@@ -8,6 +8,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from actune.core.printing import printable
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
@@ -22,6 +24,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx")
 OTHER = "#8a8a8a"
+PAGE_WIDTH = 7.4  # inches of every picture: at the page's width a point of type is a little more than a pixel
 
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
@@ -58,16 +61,16 @@ def picture(name: str, alt: str, size: tuple[float, float], draw: Callable[[Figu
     return _inline(buffer.getvalue(), name, alt)
 
 
-def plain(text: str, longest: int = 28) -> str:
-    """A user's words as one short printable line: XML has no place for control characters."""
-    line = "".join(letter if letter.isprintable() else " " if letter.isspace() else "�" for letter in text)
+def short_line(text: str, longest: int = 28) -> str:
+    """A user's words as one short printable line."""
+    line = printable(text)
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def write_names(legend: Legend, names: list[str], longest: int = 28) -> None:
     """Sets the names of a legend afterwards: Matplotlib would drop an entry that begins with an underscore."""
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_text(plain(name, longest))
+        text.set_text(short_line(name, longest))
 
 
 def _inline(content: bytes, name: str, alt: str) -> str:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from actune.bench.cells import Cell, Device
+from actune.bench.cells import Cell, CellDevice
 from actune.bench.evidence import Evidence
 from actune.bench.executors import Event
 from actune.bench.grid import parse_grid
-from actune.bench.run import Run, device_of, prepare
+from actune.bench.run import GridRun, device_of, prepare
 from actune.bench.store import Results
 from actune.bench.work import Job, run_cell
 from actune.core.task import Task
@@ -49,7 +49,7 @@ def lasting(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns=list(TIMES))
 
 
-def make(text: str, folder: Path, **options: object) -> Run:
+def make(text: str, folder: Path, **options: object) -> GridRun:
     """Runs a grid in this process, to its end."""
     work = prepare(parse_grid(text), folder, device(), **options)  # type: ignore[arg-type]
     for _ in work.events(Here()):
@@ -57,7 +57,7 @@ def make(text: str, folder: Path, **options: object) -> Run:
     return work
 
 
-def device() -> Device:
+def device() -> CellDevice:
     return device_of("cpu")
 
 

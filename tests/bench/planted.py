@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas
 
-from actune.bench import paper
 from actune.bench.grid import Point
-from actune.bench.progress import Progress
-from actune.bench.store import COLUMNS
+from actune.bench.paper import subjects
+from actune.bench.progress import GridProgress
+from actune.bench.store import RESULT_COLUMNS
 
 SEEDS = (0, 1, 2)
 TOPS = {"sst2": 0.92, "ag_news": 0.90, "pubmed_sections": 0.84, "dbpedia14": 0.985, "trec": 0.97, "chemprot": 0.62}
@@ -55,10 +55,10 @@ class Planted:
         self.texts = texts
 
     def table(self) -> pandas.DataFrame:
-        return pandas.DataFrame(self.rows, columns=list(COLUMNS))
+        return pandas.DataFrame(self.rows, columns=list(RESULT_COLUMNS))
 
-    def progress(self) -> Progress:
-        return Progress(len({row["cell"] for row in self.rows}), self.unfinished)
+    def progress(self) -> GridProgress:
+        return GridProgress(len({row["cell"] for row in self.rows}), self.unfinished)
 
     def predictions(self, cell: str) -> np.ndarray | None:
         if not self.texts:
@@ -132,18 +132,18 @@ def paper_rows() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     usual = range(100, 1001, 100)
     for seed in SEEDS:
-        for task in paper.TASKS:
-            for method in (*paper.ASKING, *paper.OURS_ASKING, *paper.TRUSTING, *paper.OURS):
+        for task in subjects.TASKS:
+            for method in (*subjects.ASKING, *subjects.OURS_ASKING, *subjects.TRUSTING, *subjects.OURS):
                 if (task, method) == ("dbpedia14", "revival"):
                     continue
-                longer = method in (*paper.ASKING, "ust")
+                longer = method in (*subjects.ASKING, "ust")
                 counts = range(100, 3001, 100) if longer else usual
-                trusted = 0.9 if method in (*paper.TRUSTING, *paper.OURS) else None
+                trusted = 0.9 if method in (*subjects.TRUSTING, *subjects.OURS) else None
                 values = learning(task, SPEEDS[method], seed, counts)
                 rows += cell(task, method, values, seed, "rounds=30" if longer else "", counts, trusted)
-        for task in paper.WEAK_TASKS:
+        for task in subjects.WEAK_TASKS:
             counts = range(0, 501, 50)
-            for method in (*paper.TRUSTING, *paper.OURS):
+            for method in (*subjects.TRUSTING, *subjects.OURS):
                 rows += cell(task, method, learning(task, SPEEDS[method], seed, counts), seed, "weak", counts, 0.8)
         rows += cell("trec", "random", [0.968], seed, "full", [4965])
         rows += studies(seed, usual)
@@ -162,7 +162,7 @@ def studies(seed: int, counts: range) -> list[dict[str, Any]]:
         for low, high in ((0.6, 0.8), (0.7, 0.9), (0.8, 1.0)):
             variant = f"momentum_high={high} momentum_low={low}"
             rows += cell("ag_news", method, learning("ag_news", 2 + high, seed, counts), seed, variant)
-    for method in paper.PLUGGED[2:] + paper.ABLATIONS[1:]:
+    for method in subjects.PLUGGED[2:] + subjects.ABLATIONS[1:]:
         rows += cell("sst2", method, learning("sst2", SPEEDS[method], seed, counts), seed, trusted=0.88)
     rows += cell("ag_news", "actune-no-memory", learning("ag_news", 2.3, seed, counts), seed, trusted=0.888)
     return rows

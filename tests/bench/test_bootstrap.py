@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actune.bench.bootstrap import BLOCK, bounds, resampled
+from actune.bench.bootstrap import DRAWS_AT_ONCE, bounds, resampled
 from actune.core.streams import Streams
 
 
@@ -18,9 +18,9 @@ def test_one_seed_and_two_texts_give_a_half_twice_as_often_as_none_or_both():
 def test_it_is_the_plain_loop():
     rng = np.random.default_rng(1)
     right = rng.random((2, 3, 17)) < 0.7
-    found, plain = resampled(right, draws=BLOCK + 5, seed=4), []
+    found, plain = resampled(right, draws=DRAWS_AT_ONCE + 5, seed=4), []
     stream = Streams(4).rng("bootstrap")
-    for count in (BLOCK, 5):
+    for count in (DRAWS_AT_ONCE, 5):
         seeds, texts = stream.integers(3, size=(count, 3)), stream.integers(17, size=(count, 17))
         plain += [[right[m][s][:, t].mean() for m in (0, 1)] for s, t in zip(seeds, texts, strict=True)]
     assert found == pytest.approx(np.array(plain))

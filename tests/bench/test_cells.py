@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from actune.bench import cells
-from actune.bench.cells import Cell, Device, _unusual, data_digest, load, plan
+from actune.bench.cells import Cell, CellDevice, _unusual, data_digest, load, plan
 from actune.bench.grid import parse_grid
 from actune.core.settings import Settings, Training
 from actune.errors import ActuneError, DataError, SettingError
@@ -18,16 +18,16 @@ from actune.methods.method import RECIPES
 from tests.bench.conftest import stub_hub
 from tests.models.tiny import save_tiny
 
-CPU = Device("cpu")
+CPU = CellDevice("cpu")
 ONE = '[grid]\ntasks = "trec"\nmethods = "actune"\nlearners = "probe"\n[settings]\nrounds = 3\n'
 
 
-def only(text: str, device: Device = CPU, data_dir: Path | None = None) -> Cell:
+def only(text: str, device: CellDevice = CPU, data_dir: Path | None = None) -> Cell:
     (cell,) = plan(parse_grid(text), device, data_dir)
     return cell
 
 
-def key(text: str, device: Device = CPU) -> str:
+def key(text: str, device: CellDevice = CPU) -> str:
     return only(text, device).key
 
 
@@ -99,8 +99,8 @@ def test_so_do_method_learner_and_seed():
 
 
 def test_the_device_counts_as_far_as_it_decides_bits(monkeypatch: pytest.MonkeyPatch):
-    assert len({key(ONE, device) for device in (CPU, Device("cpu", 2), Device("cpu", 1, "bfloat16"))}) == 3
-    gpu = Device("cuda", 1, "bfloat16")
+    assert len({key(ONE, device) for device in (CPU, CellDevice("cpu", 2), CellDevice("cpu", 1, "bfloat16"))}) == 3
+    gpu = CellDevice("cuda", 1, "bfloat16")
     assert key(ONE, gpu) == key(ONE, replace(gpu, threads=8)) != key(ONE)
     before = key(ONE)
     monkeypatch.setattr(cells, "__version__", "9.9")
@@ -142,7 +142,7 @@ def test_labels_fits_and_steps_of_a_cell():
 
 SWEEP = "[[sweep]]\nover = { beta = [0.25, 0.5] }\n"
 BAD: dict[str, tuple[str, type[ActuneError]]] = {
-    ONE + SWEEP: ("two cells of the grid have one key, for they are the same run: trec actune", SettingError),
+    ONE + SWEEP: ("two cells of the grid are the same run: trec actune", SettingError),
     ONE.replace("trec", "trek"): ("there is no data set and no file 'trek': did you mean 'trec'?", DataError),
     ONE + "batch = 3000\n": ("trec actune minilm probe seed 0: the plan asks for 6,050 labels", SettingError),
     ONE + "label_model = 'me'\n": ("trec actune minilm probe seed 0: unknown label model 'me'", SettingError),

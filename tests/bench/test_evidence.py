@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from actune.bench.evidence import Evidence, Key, Scene, parse
-from actune.bench.store import COLUMNS, Results
+from actune.bench.store import RESULT_COLUMNS, Results
 from actune.errors import RunFolderError
 from tests.bench.planted import Planted, cell
 
@@ -99,8 +99,8 @@ def test_a_folder_gives_back_what_was_saved(tmp_path):
     ("columns", "rows", "sentence"),
     [
         (None, [], "neither bench.toml nor results.csv"),
-        (COLUMNS[:-1], [], "it has no column 'commit'"),
-        (COLUMNS, [], "no finished run yet"),
+        (RESULT_COLUMNS[:-1], [], "it has no column 'commit'"),
+        (RESULT_COLUMNS, [], "no finished run yet"),
     ],
 )
 def test_a_folder_without_results_says_so(tmp_path, columns, rows, sentence):

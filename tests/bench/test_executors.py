@@ -18,7 +18,7 @@ from actune.bench.grid import parse_grid
 from actune.bench.local import Local
 from actune.bench.run import device_of
 from actune.bench.store import Results
-from actune.bench.work import Job, Step
+from actune.bench.work import CellStep, Job
 from actune.errors import ModelError
 from tests.bench.conftest import Small, device
 
@@ -50,10 +50,10 @@ def test_finished_cells_tell_how_long_others_take(small: Small, grid_of: Callabl
     known = Estimates(cells, results)
     spent = small.table[(small.table.method == "asst")].filter(like="seconds_").sum().sum()
     asst = next(cell for cell in cells if cell.point.method == "asst" and cell.point.seed == 2)
-    assert known.seconds(asst) == pytest.approx(spent / 2) and "by the cells" in known.basis
+    assert known.seconds(asst) == pytest.approx(spent / 2) and "from the finished cells" in known.basis
     unknown, (step, text) = Estimates(cells, None), PRICES["probe", "cpu"]
     assert asst.reads == 4 * (300 + 100)
-    assert unknown.seconds(asst) == asst.steps * step + asst.reads * text and "measured elsewhere" in unknown.basis
+    assert unknown.seconds(asst) == asst.steps * step + asst.reads * text and "on other machines" in unknown.basis
 
 
 def test_a_device_that_is_not_there_is_one_sentence():
@@ -67,9 +67,9 @@ def test_a_device_that_is_not_there_is_one_sentence():
 
 def test_a_board_tells_each_step_once():
     board = Board()
-    board.note("a", Step(0, "train", 1, 2))
-    board.note("a", Step(0, "train", 2, 2))
-    assert board.steps() == {"a": Step(0, "train", 2, 2)}
+    board.note("a", CellStep(0, "train", 1, 2))
+    board.note("a", CellStep(0, "train", 2, 2))
+    assert board.steps() == {"a": CellStep(0, "train", 2, 2)}
     assert board.steps() == {}
 
 

@@ -13,7 +13,7 @@ import pytest
 from actune.bench import store
 from actune.bench.grid import Point
 from actune.bench.merging import merge
-from actune.bench.store import COLUMNS, Results, files_in, put_files
+from actune.bench.store import RESULT_COLUMNS, Results, files_in, put_files
 from actune.errors import RunFolderError, SettingError
 from tests.bench.conftest import Small, lasting, make
 
@@ -28,7 +28,7 @@ def folder(small: Small, tmp_path: Path) -> Path:
 
 def test_the_table_has_a_line_for_every_cell_and_round_in_order(small: Small):
     table = small.table
-    assert tuple(table) == COLUMNS
+    assert tuple(table) == RESULT_COLUMNS
     assert len(table) == 16 and table.cell.nunique() == 4
     assert table.labels.tolist() == [20, 30, 40, 50] * 4
     places = list(zip(table.method, table.seed, table["round"], strict=True))
@@ -94,7 +94,9 @@ def test_folders_of_other_versions_and_other_kinds_are_one_sentence(
     with pytest.raises(RunFolderError, match="there is no folder"):
         Results(tmp_path / "none")
     monkeypatch.setattr(store, "__version__", "9.9")
-    with pytest.raises(RunFolderError, match=r"was made with actune .*, and this is 9.9: results of two versions"):
+    with pytest.raises(
+        RunFolderError, match=r"was made with actune .*, and this is 9.9; results of different versions"
+    ):
         Results.opened(folder)
     assert len(Results(folder).table()) == 16  # but it can be read
     file = folder / "bench.toml"
@@ -143,7 +145,9 @@ def test_where_machines_disagree_a_sentence_says_so_and_the_first_is_kept(folder
     )
     cell.close()
     merged = merge([small.folder, folder], tmp_path / "all")
-    assert merged.notes == (f"{folder} has other accuracies for {results.cells[key].name}: the first ones are kept",)
+    assert merged.notes == (
+        f"{folder} has different accuracies for {results.cells[key].name}: the first ones are kept",
+    )
     pd.testing.assert_frame_equal(merged.results.table(), small.table)
 
 
@@ -155,7 +159,7 @@ def test_cells_of_other_settings_are_left_out_of_a_merge(grid_of: GridOf, small:
 
 
 def test_what_cannot_be_merged_is_one_sentence(folder: Path, small: Small, tmp_path: Path):
-    with pytest.raises(SettingError, match="is to be merged into itself"):
+    with pytest.raises(SettingError, match="cannot be merged into itself"):
         merge([folder], folder)
     (tmp_path / "published").mkdir()
     shutil.copy(small.folder / "results.csv", tmp_path / "published")
@@ -171,7 +175,7 @@ def test_a_folder_of_another_version_is_not_merged(folder: Path, small: Small, t
     file = folder / "bench.toml"
     file.write_text(file.read_text().replace(f'actune = "{store.__version__}"', 'actune = "0.0.1"'))
     sentence = (
-        rf"copy' was made with actune 0\.0\.1, and this is {store.__version__}: .* leave it out, or merge with that"
+        rf"copy' was made with actune 0\.0\.1, and this is {store.__version__}; .*: leave it out, or merge with that"
     )
     with pytest.raises(RunFolderError, match=sentence):
         merge([small.folder, folder], tmp_path / "all")
@@ -185,7 +189,7 @@ def test_the_whole_grid_counts_whatever_was_planned(folder: Path, small: Small, 
     assert progress.sentence == "4 of 6 cells finished: the grid is not complete"
     assert progress.by_task == "questions 2" and {point.seed for point in progress.unfinished} == {2}
     (folder / "grid.toml").write_text('[grid]\nmethods = "gone"\n')
-    told = "4 of 4 cells finished: there may be more, for there is no grid.toml that can be read"
+    told = "4 of 4 cells finished: there may be more, because there is no readable grid.toml"
     assert Results(folder).progress().sentence == told and not Results(folder).progress().complete
     key = Results(folder).finished()[0]
     (folder / "cells" / key / "run.toml").unlink()

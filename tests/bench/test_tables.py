@@ -7,7 +7,7 @@ import pytest
 from actune.bench.evidence import Evidence, Scene
 from actune.bench.ranking import common_end, ranking, ranking_table
 from actune.bench.statistics import Estimate
-from actune.bench.tables import PAPERS_SECONDS, Table, paper_tables, seconds_table
+from actune.bench.tables import TextTable
 from actune.bench.wording import escape_latex, file_name, gap_told, p_told, spread_told
 from tests.bench.planted import Planted, cell
 
@@ -52,13 +52,13 @@ def test_differences_and_their_draws_are_of_the_same_seeds_whatever_others_lack(
     whole = {standing.method: standing for standing in ranking(Evidence(Planted(rows(LINES), texts=500)), SCENE)}
     planted = Planted(rows(LINES) + rows({"bald": [0.71]}), texts=500)
     found = {standing.method: standing for standing in ranking(Evidence(planted), SCENE)}
-    assert whole["actune"].beside["random"].drawn is not None
-    assert found["actune"].beside["random"].drawn == whole["actune"].beside["random"].drawn
+    assert whole["actune"].beside["random"].bootstrap is not None
+    assert found["actune"].beside["random"].bootstrap == whole["actune"].beside["random"].bootstrap
     note = ranking_table(Evidence(planted), SCENE).note
-    assert found["bald"].beside["random"].drawn and "where it is one seed, over test texts alone." in note
+    assert found["bald"].beside["random"].bootstrap and "with one seed, only the test texts are." in note
     assert "compare differences and not means or places: bald without seeds 1, 2." in note
     note = ranking_table(Evidence(Planted(rows(LINES), texts=500)), SCENE).note
-    assert "not means" not in note and "bootstrap over these seeds and over test texts." in note
+    assert "not means" not in note and "when these seeds and the test texts are resampled." in note
 
 
 def test_one_seed_is_not_enough_and_says_so():
@@ -66,32 +66,7 @@ def test_one_seed_is_not_enough_and_says_so():
     assert table.rows[0] == ["actune", "1", "80.0", "65.0", "+10.00", "not enough runs", "–", "–"]
 
 
-def test_seconds_leave_out_the_first_round_which_cells_share_and_the_last_which_chooses_nothing():
-    planted = cell("pubmed_sections", "entropy", [0.5, 0.6, 0.65, 0.7]) + cell("mine", "entropy", [0.5, 0.6])
-    planted = [{**row, "seconds_select": 600.0} if row["round"] == 0 else row for row in planted]
-    table = seconds_table(evidence := Evidence(Planted(planted)), evidence.scenes)
-    assert table.columns == ["method", "pubmed_sections", "pubmed_sections in the paper", "mine"]
-    assert table.rows == [["Entropy", "2.7", PAPERS_SECONDS["pubmed_sections"]["entropy"], "–"]]
-    assert "over all rounds but the first and the last, on one planted GPU" in table.note
-
-
-def test_seconds_of_methods_that_ran_on_different_machines_are_marked():
-    planted = cell("mine", "entropy", [0.5, 0.6, 0.7]) + cell("mine", "cal", [0.5, 0.6, 0.7])
-    for row in planted[3:]:
-        row["machine"] = "another"
-    evidence = Evidence(Planted(planted))
-    note = seconds_table(evidence, evidence.scenes).note
-    assert "on another, one planted GPU; on mine not every method on the same" in note
-
-
-def test_tables_without_run_folders_come_from_what_is_known_of_a_task(paper_evidence):
-    data, settings, seconds = paper_tables(paper_evidence)
-    assert ["trec", "6", "4,965", "500", "500", "4,965"] in data.rows
-    assert settings.columns[:2] == ["setting", "sst2"] and settings.rows[0][:2] == ["regions (K)", "25"]
-    assert len(seconds.rows) == 22
-
-
-TABLE = Table("t", "A & B", ["name", "β ± 1"], [["<b>|_x", "−0.5 %"]], "Note $1.")
+TABLE = TextTable("t", "A & B", ["name", "β ± 1"], [["<b>|_x", "−0.5 %"]], "Note $1.")
 MARKED = [r"| &lt;b>\|_x | −0.5 % |", "", "Note $1."]
 
 

@@ -16,7 +16,7 @@ from actune.bench.cells import Cell, load, plan
 from actune.bench.grid import parse_grid
 from actune.bench.pruning import commit
 from actune.bench.store import Results
-from actune.bench.work import Job, OutOfTime, Step, run_cell
+from actune.bench.work import CellStep, Job, OutOfTime, run_cell
 from actune.errors import DataError, ModelError, RunFolderError
 from actune.report.page import write_report
 from actune.session.runner import result, run
@@ -39,7 +39,7 @@ def test_a_cell_that_stops_after_every_round_ends_like_an_unbroken_one(method: s
     cell = cell_of(grid_of([method], [3], rounds=3))
     run_cell(cell, Job(tmp_path / "whole"))
     stopping = Job(tmp_path / "stopped", until=time.time() - 1)
-    steps: list[Step] = []
+    steps: list[CellStep] = []
     for rounds in (1, 2):
         with pytest.raises(OutOfTime):
             run_cell(cell, stopping, steps.append)
@@ -146,7 +146,9 @@ def test_a_finished_cell_of_a_large_pool_is_below_two_megabytes(tmp_path: Path):
 
 def test_what_is_not_as_planned_is_one_sentence(grid_of: GridOf, tmp_path: Path):
     cell, job = cell_of(grid_of(["random"])), Job(tmp_path)
-    with pytest.raises(DataError, match="the data of 'questions' is not here what it was where the grid was planned"):
+    with pytest.raises(
+        DataError, match="the data of 'questions' on this machine differs from the data that the grid was planned with"
+    ):
         run_cell(replace(cell, data="other"), job)
     other = replace(cell.device, precision="float8")
     with pytest.raises(ModelError, match="the grid was planned where cpu computes in float8"):

@@ -54,7 +54,7 @@ def test_a_machine_may_have_the_data_of_its_share_alone(grid: Path, tmp_path: Pa
         assert "holds no sst2" in fails("bench", *command, *words)
         assert "holds no sst2" in fails("bench", *command, *words, "--only", "task=sst2")
         said = done("bench", *command, *words, "--only", "task=questions")
-        assert "2 cells" in said.err and "the rest of the grid is left out of account" in said.err
+        assert "2 cells" in said.err and "the other cells of the grid are not counted" in said.err
     assert len(Results(tmp_path / "results").cells) == 2
 
 
@@ -77,11 +77,11 @@ def test_a_cell_that_fails_does_not_stop_the_others_and_is_tried_again(grid: Pat
     (random / "strange").unlink()
     before = (entropy / "run.toml").stat().st_mtime_ns
     again = done(*words)
-    assert again.facts["finished"] == 2 and "2 cells, 1 of them finished" in again.err
+    assert again.facts["finished"] == 2 and "2 cells in" in again.err and "1 already finished" in again.err
     assert (entropy / "run.toml").stat().st_mtime_ns == before and "questions entropy" not in again.err
     state = done("bench", "status", out)
     assert "2 of 2 cells finished: the grid is complete" in state.err
-    assert done("bench", "plan", grid, "--out", out, "--json").facts["basis"] == "by the cells that are finished"
+    assert done("bench", "plan", grid, "--out", out, "--json").facts["basis"] == "estimated from the finished cells"
     merged = done("bench", "merge", out, "--out", tmp_path / "merged", "--json").facts
     assert (merged["taken"], merged["finished"], merged["cells"], merged["notes"]) == (2, 2, 2, [])
     table = Results(tmp_path / "merged").table()
@@ -111,8 +111,8 @@ def test_results_go_to_a_folder_of_the_grids_name_and_go_on_there(
     grid.rename(tmp_path / "two.cells.toml")
     words = ["bench", "run", "two.cells.toml", "--workers", 1, "--json"]
     first = done(*words, "--only", "method=random")
-    assert "1 cell, 0 of them finished, in runs/two.cells" in first.err and first.facts["folder"] == "runs/two.cells"
-    assert "2 cells, 1 of them finished, in runs/two.cells" in done(*words).err
+    assert "1 cell in runs/two.cells, 0 already finished" in first.err and first.facts["folder"] == "runs/two.cells"
+    assert "2 cells in runs/two.cells, 1 already finished" in done(*words).err
     assert len(Results(tmp_path / "runs" / "two.cells").finished()) == 2
 
 
@@ -129,7 +129,7 @@ def changed(grid: Path, old: str, new: str) -> Path:
         ('tasks = "questions"', 'tasks = "trecs"', "there is no data set and no file 'trecs': did you mean 'trec'?"),
         ('methods = ["random", "entropy"]', "methods = []", "[grid] has an empty list of methods"),
         ("[grid]", "[girds]", "a grid has no 'girds': did you mean 'grid'?"),
-        ("epochs = 2", "epochs = 2\n[[sweep]]\nover = { beta = [0.5] }", "two cells of the grid have one key"),
+        ("epochs = 2", "epochs = 2\n[[sweep]]\nover = { beta = [0.5] }", "two cells of the grid are the same run"),
         ("rounds = 2", "rounds = 200", "the plan asks for"),
     ],
 )

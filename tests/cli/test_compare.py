@@ -17,12 +17,12 @@ def test_a_verdict_in_words_with_an_interval_and_seeds_that_are_added(files: Pat
     words = ["compare", files / "labelled.csv", "--methods", "entropy", *PLAN, "--workers", 1, "--out", out]
     said = done(*words, "--seeds", 2, "--json")
     facts = said.facts
-    assert "4 runs, 0 of them finished" in said.err
+    assert "4 runs in" in said.err and "0 already finished" in said.err
     assert facts["answer"] == "cannot tell" and facts["best"] == "entropy"
-    assert "An answer needs 3 seeds at least, and there are 2." in facts["sentences"]
+    assert "A verdict needs at least 3 seeds, and there are 2." in facts["sentences"]
     assert [row["method"] for row in facts["methods"]] == ["entropy", "random"]
     more = done(*words, "--seeds", 3)
-    assert "6 runs, 4 of them finished" in more.err
+    assert "6 runs in" in more.err and "4 already finished" in more.err
     table = Results(out).table()
     assert sorted(set(zip(table["method"], table["seed"], strict=True))) == [
         (method, seed) for method in ("entropy", "random") for seed in range(3)
@@ -38,7 +38,7 @@ def test_a_verdict_in_words_with_an_interval_and_seeds_that_are_added(files: Pat
         (["--methods", "random"], "a comparison needs a method beside random"),
         (["--methods", "entrpy"], "did you mean 'entropy'"),
         (["--seeds", 0], "--seeds is a number of runs from 1, not 0"),
-        (["--learner", "auto"], "a grid names finetune or probe"),
+        (["--learner", "auto"], "choose finetune or probe"),
         (["--set", "betta=1"], "unknown setting 'betta'"),
         (["--device", "cuda"], "this machine has no CUDA device"),
     ],

@@ -50,8 +50,18 @@ def test_methods() -> None:
     facts = done("methods", "--json").facts
     assert [method["name"] for method in facts["methods"]] == list(RECIPES)
     assert {*facts["learners"]} == {"auto", "finetune", "probe"}
+    ablations = [name for name, recipe in RECIPES.items() if recipe.family == "ablation"]
+    assert [method["name"] for method in facts["methods"] if method["ablation"]] == ablations
+    assert _names_listed(done("methods", "--all").out) == [*RECIPES]
     shown = done("methods")
-    assert all(name in shown.out for name in RECIPES)
+    assert _names_listed(shown.out) == [name for name in RECIPES if name not in ablations]
+    assert f"{len(ablations)} ablations not listed: use --all" in shown.err
+
+
+def _names_listed(printed: str) -> list[str]:
+    """The methods that a table names in its first column, each once: `auto` is a learner too."""
+    words = [line.strip("│ ").split(" ")[0] for line in printed.splitlines()]
+    return [word for word in dict.fromkeys(words) if word in RECIPES]
 
 
 def test_doctor(tmp_path: Path) -> None:

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from actune.report.facts import Run, names, runs_of, verdict
+from actune.report.facts import ReportedRun, names, runs_of, verdict
 
 
 @pytest.fixture
-def run(opened) -> Run:
+def run(opened) -> ReportedRun:
     return runs_of([opened["actune"]])[0]
 
 
-def made(run: Run, method: str, seed: int, curve: dict[int, float | None]) -> Run:
+def made(run: ReportedRun, method: str, seed: int, curve: dict[int, float | None]) -> ReportedRun:
     """A run with another curve."""
     rounds = tuple({"labels": labels, "accuracy": accuracy, "trusted": 0} for labels, accuracy in curve.items())
     request = replace(run.config.request, method=method, seed=seed)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from actune.report.figures import MOST_CLASSES, class_style, shown_classes
-from actune.report.svg import INK, PAPER, RULE, picture, plain, write_names
+from actune.report.svg import INK, PAPER, RULE, picture, short_line, write_names
 
 
 def drawing(name: str = "one") -> str:
@@ -52,11 +52,12 @@ def test_a_picture_has_no_style_for_the_page_and_no_size_of_its_own():
         ("\x00\x1b[31m", "��[31m"),
         ("x" * 40, "x" * 27 + "…"),
         ("分類 é 🙂", "分類 é 🙂"),
+        ("👩\u200d👧", "👩\u200d👧"),
         ("", ""),
     ],
 )
 def test_a_users_word_is_one_printable_line(word, line):
-    assert plain(word) == line
+    assert short_line(word) == line
 
 
 def test_a_letter_that_matplotlib_lacks_is_no_warning(recwarn):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from actune.report.maps import DRAWS, Map, draw_map, layout, load_map, maps_of, spread
+from actune.report.maps import RANDOM_DRAWS, Map, asked_distances, draw_map, layout, load_map, maps_of
 
 
 def tiny(asked: list[bool], labelled: list[bool]) -> Map:
@@ -17,23 +17,23 @@ def tiny(asked: list[bool], labelled: list[bool]) -> Map:
 
 def test_distances_by_hand():
     found = tiny([True, True, True, False], [False, False, False, True])
-    between, to_labelled = spread(found, seed=0)
+    between, to_labelled = asked_distances(found, seed=0)
     assert between.asked == pytest.approx((3 + 4 + 5) / 3)
     assert to_labelled.asked == pytest.approx((10 + np.hypot(3, 10) + 6) / 3)
     # all three unlabelled rows are in every draw of three
-    assert between.drawn == pytest.approx(between.asked) and between.deviation == pytest.approx(0)
+    assert between.random == pytest.approx(between.asked) and between.deviation == pytest.approx(0)
 
 
 def test_random_draws_are_the_same_every_time_and_skip_labelled_rows():
     found = tiny([True, True, False, False], [False, False, False, True])
-    first, second = spread(found, seed=3), spread(found, seed=3)
+    first, second = asked_distances(found, seed=3), asked_distances(found, seed=3)
     assert first == second
-    assert 3 < first[0].drawn < 5 and DRAWS > 1
+    assert 3 < first[0].random < 5 and RANDOM_DRAWS > 1
 
 
 def test_one_question_has_no_spread():
-    assert spread(tiny([True, False, False, False], [False] * 4), seed=0) == []
-    assert spread(tiny([False] * 4, [False] * 4), seed=0) == []
+    assert asked_distances(tiny([True, False, False, False], [False] * 4), seed=0) == []
+    assert asked_distances(tiny([False] * 4, [False] * 4), seed=0) == []
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 40])
@@ -79,7 +79,7 @@ def test_labelled_rows_are_measured_and_drawn(opened):
     rows = session.store.load_arrays("select-001")["map_rows"]
     first = [question.row for question in session.store.database.questions() if question.round == 0]
     assert sorted(rows[found.labelled].tolist()) == sorted(first)
-    assert len(spread(found, seed=0)) == 2
+    assert len(asked_distances(found, seed=0)) == 2
     assert "labelled before" in draw_map(found, session.pool.classes, 10, "map")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import actune
 from actune.errors import StorageError, UserError
-from actune.report.facts import gain, spread
+from actune.report.facts import effective_classes, gain
 from actune.report.page import render, write_report
 
 NAMES = ["both", "project", "begun", "random", "auto"]
@@ -50,12 +50,15 @@ def test_the_curve_is_printed_number_by_number(opened, parsed):
 
 def test_pseudo_labels_are_told_with_their_spread_their_estimate_and_the_truth(opened, parsed):
     for facts in opened["actune"].rounds():
-        row = [str(facts["round"]), f"{facts['trusted']:,}", spread(facts)]
+        row = [str(facts["round"]), f"{facts['trusted']:,}", effective_classes(facts)]
         for share in ("offered_estimate", "trusted_accuracy"):
             row.append("–" if facts[share] is None else f"{100 * facts[share]:.1f} %")
         assert [*row, "on" if facts["trusted"] else "off"] in parsed["both"].rows
     assert opened["actune"].rounds()[1]["offered_estimate"] is not None
-    assert spread({"trusted_classes": [5, 0, 5]}) == "2.0" and spread({"trusted_classes": [0, 0]}) == ""
+    assert (
+        effective_classes({"trusted_classes": [5, 0, 5]}) == "2.0"
+        and effective_classes({"trusted_classes": [0, 0]}) == ""
+    )
 
 
 def test_what_self_training_brings_is_told_where_there_is_a_model_without_it(opened, parsed):

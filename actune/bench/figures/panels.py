@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from actune.bench import paper
 from actune.bench.comparison import unequal_told
-from actune.bench.evidence import Curves, Evidence, Scene
-from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Look, axes_in_rows, legend, looks
+from actune.bench.evidence import Curves, Scene
+from actune.bench.figures.drawing import Drawing, axes_in_rows, legend
+from actune.bench.figures.looks import LOOKS, Look, looks
 from actune.bench.wording import range_told
-from actune.report.svg import INK, plain
+from actune.report.svg import INK, PAGE_WIDTH, short_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,14 +48,14 @@ def curve_drawing(
             if panel.full is not None:
                 level = 100 * float(panel.full.mean[-1])
                 handles["all labels"] = axes.axhline(level, color=INK, linewidth=1, linestyle=(0, (8, 3)))
-            axes.set_title(plain(panel.title, 60))
+            axes.set_title(short_line(panel.title, 60))
             axes.set(xlabel="labels", ylabel="" if place % columns else measure)
             axes.grid(True, axis="y")
         legend(figure, handles)
 
     height = (2.7 if columns == 2 else 3.4) * rows + 0.2 * (1 + len(names) // 4)
     words = f"{caption} {seeds_told(panels)} {setups_told(panel.scene for panel in panels)}"
-    return Drawing(name, title, words, (WIDTH, height), draw)
+    return Drawing(name, title, words, (PAGE_WIDTH, height), draw)
 
 
 def plot(axes: Axes, curves: Curves, look: Look, banded: bool) -> Any:
@@ -90,13 +90,6 @@ def unequal_seeds(panels: Mapping[str, Mapping[str, Curves]]) -> str:
     told = {title: unequal_told(lines) for title, lines in panels.items()}
     phrases = [f"{title}: {words}" for title, words in told.items() if words]
     return f" Not all lines are of the same seeds: {'. '.join(phrases)}." if phrases else ""
-
-
-def missing_told(evidence: Evidence, tasks: list[str], scenes: Iterable[Scene], methods: tuple[str, ...]) -> str:
-    """What a figure should have had, as the end of its caption."""
-    phrases = [f"no runs on {', '.join(tasks)}"] if tasks else []
-    phrases += [phrase for scene in scenes for phrase in paper.absent(evidence, scene, methods)]
-    return f" Missing: {'; '.join(phrases)}." if phrases else ""
 
 
 def setups_told(scenes: Iterable[Scene]) -> str:

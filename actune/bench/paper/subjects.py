@@ -7,10 +7,8 @@ from typing import Any
 
 from actune.bench.comparison import Saving, best, saving, shared
 from actune.bench.evidence import FULL, WEAK, Curves, Evidence, Key, Scene
-from actune.core.settings import Settings
 from actune.data.tasks import cards
 from actune.errors import UserError
-from actune.methods.recipes import RECIPES
 from actune.session.config import Config, load_config
 
 TASKS = ("sst2", "ag_news", "pubmed_sections", "dbpedia14")  # of Fig. 1 and 3
@@ -21,53 +19,9 @@ TRUSTING = ("st", "ust", "cosine", "asst", "ceal", "bass", "revival")
 OURS_ASKING = ("actune-query", "actune-cal-query")
 OURS = ("actune", "actune-cal")
 PLUGGED = ("actune", "actune-cal", "actune-badge", "actune-alps")  # Fig. 5a, beside the four that they plug in
-PLAIN = ("entropy", "cal", "badge", "alps")
+WITHOUT_ACTUNE = ("entropy", "cal", "badge", "alps")
 ABLATIONS = ("actune", "actune-no-regions", "actune-no-memory", "actune-no-weights")  # Fig. 5b
 MAPPED = ("entropy", "actune", "cal", "actune-cal")  # Fig. 6
-
-SHOWN = {
-    "random": "Random",
-    "entropy": "Entropy",
-    "bald": "BALD",
-    "badge": "BADGE",
-    "alps": "ALPS",
-    "cal": "CAL",
-    "st": "ST",
-    "ust": "UST",
-    "cosine": "COSINE",
-    "asst": "ASST",
-    "ceal": "CEAL",
-    "bass": "BASS",
-    "revival": "REVIVAL (reconstructed)",
-    "actune": "AcTune",
-    "actune-cal": "AcTune + CAL",
-    "actune-badge": "AcTune + BADGE",
-    "actune-alps": "AcTune + ALPS",
-    "actune-query": "AcTune, questions alone",
-    "actune-cal-query": "AcTune + CAL, questions alone",
-    "actune-no-regions": "without regions",
-    "actune-no-memory": "without memory",
-    "actune-no-weights": "without weights",
-}
-
-
-def shown(method: str) -> str:
-    """A method as figures and tables name it."""
-    return SHOWN.get(method, method)
-
-
-def trusts(method: str) -> bool:
-    """Whether a method trains on pseudo-labels; one that nobody knows may."""
-    return method not in RECIPES or RECIPES[method].method(Settings()).self_training is not None
-
-
-def plain(
-    evidence: Evidence, scene: Scene, methods: tuple[str, ...] | None = None, what: str = "accuracy"
-) -> dict[str, Curves]:
-    """Curves of the methods with plain settings that a scene has, in this order."""
-    curves: dict[Key, Curves] = getattr(evidence, what)
-    wanted = methods if methods is not None else tuple(evidence.methods(scene))
-    return {method: curves[Key(scene, method)] for method in wanted if Key(scene, method) in curves}
 
 
 def fully_supervised(evidence: Evidence, scene: Scene) -> Curves | None:
@@ -124,7 +78,7 @@ def rivals(evidence: Evidence, candidates: tuple[str, ...], fewest: int = 1) -> 
     """The best of these methods on every task of Fig. 3 that has AcTune, of those that share so many seeds with it."""
     found = []
     for scene in scenes_of(evidence, TASKS).values():
-        lines = plain(evidence, scene, ("actune", *candidates))
+        lines = evidence.plain_curves(scene, ("actune", *candidates))
         if (ours := lines.pop("actune", None)) is None:
             continue
         theirs = {method: curves for method, curves in lines.items() if len(shared(ours, curves)) >= fewest}

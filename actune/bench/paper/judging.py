@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from actune.bench.evidence import Evidence
-from actune.bench.measures import FEWEST, Measured
-from actune.bench.statistics import Estimate, holm
-from actune.bench.tables import Table
-from actune.bench.wording import p_told, percent, signed
+from actune.bench.paper.measured import Measured
+from actune.bench.statistics import FEWEST_SEEDS, Estimate, holm
+from actune.bench.tables import TextTable
+from actune.bench.wording import in_percent, p_told, signed
 
 Verdict = Literal["holds", "does not hold", "not enough runs"]
 HOLDS: Verdict = "holds"
@@ -35,7 +35,7 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
-class Below:
+class StaysBelow:
     """A number is claimed to stay below an amount: its whole interval must."""
 
     amount: float
@@ -54,7 +54,7 @@ class Claim:
     name: str
     sentence: str
     measured_as: str
-    rule: AtLeast | Below
+    rule: AtLeast | StaysBelow
     measure: Callable[[Evidence], Measured]
     unit: Literal["points", "%"] = "points"
     tested: bool = True  # whether the test of "no difference" means anything here
@@ -75,7 +75,7 @@ class Finding:
         found = self.measured.found
         if found is None:
             return "–"
-        show = signed if self.claim.unit == "points" else percent
+        show = signed if self.claim.unit == "points" else in_percent
         mean = f"{'at least ' if self.measured.least else ''}{show(found.mean)}{' %' if self.claim.unit == '%' else ''}"
         return mean if found.bounds is None else f"{mean} [{show(found.bounds[0])}, {show(found.bounds[1])}]"
 
@@ -103,7 +103,7 @@ class Finding:
         """The verdict in sentences: what was found, on what, and what is wanting."""
         found, sentences = self.measured.found, []
         if found is None:
-            sentences.append(f"No {FEWEST} seeds speak for or against it.")
+            sentences.append(f"No {FEWEST_SEEDS} seeds speak for or against it.")
         else:
             unit = " points" if self.claim.unit == "points" else ""
             on = ", ".join(self.measured.tasks)
@@ -115,8 +115,8 @@ class Finding:
 
     def _reasons(self, found: Estimate) -> list[str]:
         reasons = []
-        if found.runs < FEWEST:
-            reasons.append(f"A verdict needs {FEWEST} seeds.")
+        if found.runs < FEWEST_SEEDS:
+            reasons.append(f"A verdict needs {FEWEST_SEEDS} seeds.")
         elif found.bounds is None and not self.measured.least:
             reasons.append(
                 "There is no interval: seeds are all alike, or one of them decides whether there is a number."
@@ -138,12 +138,12 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Finding]:
 
 
 def _verdict(claim: Claim, measured: Measured) -> Verdict:
-    if measured.found is None or measured.found.runs < FEWEST:
+    if measured.found is None or measured.found.runs < FEWEST_SEEDS:
         return OPEN
     return claim.rule.decide(measured.found, measured.least)
 
 
-def claims_table(findings: Sequence[Finding]) -> Table:
+def claims_table(findings: Sequence[Finding]) -> TextTable:
     """The verdicts in words."""
     rows = [
         [each.claim.sentence, each.shown, each.numbers, each.p_shown, str(each.seeds), each.tasks] for each in findings
@@ -153,4 +153,4 @@ def claims_table(findings: Sequence[Finding]) -> Table:
         "Found: the mean and its 95 % interval. p after Holm's correction over all claims that have one. "
         "So far: tasks or methods are missing."
     )
-    return Table("claims", "Claims of the paper", columns, rows, note)
+    return TextTable("claims", "Claims of the paper", columns, rows, note)

@@ -1,4 +1,4 @@
-"""One html file that tells a whole table of results: claims, figures, rankings, what is missing, how it was made."""
+"""One HTML file about a table of results: claims, figures, rankings, what is missing and how it was made."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actune.bench.claims import judge_paper
-from actune.bench.evidence import Evidence, Results
-from actune.bench.figures import figures_of
-from actune.bench.figures.drawing import Missing
-from actune.bench.judging import FAILS, HOLDS, OPEN, Finding, claims_table
-from actune.bench.progress import Progress
+from actune.bench.evidence import Evidence, ResultsTable
+from actune.bench.paper.claims import judge_paper
+from actune.bench.paper.figures.collection import figures_of
+from actune.bench.paper.figures.missing import Missing
+from actune.bench.paper.judging import FAILS, HOLDS, OPEN, Finding, claims_table
+from actune.bench.paper.tables import paper_tables
+from actune.bench.progress import GridProgress
 from actune.bench.ranking import ranking_table
 from actune.bench.store import GRID
-from actune.bench.tables import Table, paper_tables
+from actune.bench.tables import TextTable
 from actune.report.page import check_place, fill
 from actune.session.store import write_atomically
 
 
 @dataclass(frozen=True)
-class Figure:
+class PageFigure:
     """A drawing as it stands in the page."""
 
     title: str
@@ -29,26 +30,31 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Report:
+class PaperReport:
     """All that the page says."""
 
     findings: list[Finding]
-    figures: list[Figure]
-    tables: list[Table]
-    rankings: list[Table]
+    figures: list[PageFigure]
+    tables: list[TextTable]
+    rankings: list[TextTable]
     missing: list[Missing]
-    progress: Progress
+    progress: GridProgress
     facts: dict[str, list[str]]  # of how it was made
 
+    @property
+    def judged(self) -> bool:
+        """Whether these results say anything about the paper's claims."""
+        return any(finding.measured.found is not None for finding in self.findings)
 
-def report_of(results: Results) -> Report:
+
+def report_of(results: ResultsTable) -> PaperReport:
     """Everything that a table of results says."""
     evidence = Evidence(results)
     drawings, missing = figures_of(evidence)
     progress = results.progress()
-    return Report(
+    return PaperReport(
         findings=judge_paper(evidence),
-        figures=[Figure(each.title, each.inline(), each.caption) for each in drawings],
+        figures=[PageFigure(each.title, each.inline(), each.caption) for each in drawings],
         tables=paper_tables(evidence),
         rankings=[ranking_table(evidence, scene) for scene in evidence.scenes if evidence.methods(scene)],
         missing=missing,
@@ -57,22 +63,23 @@ def report_of(results: Results) -> Report:
     )
 
 
-def write_page(results: Results, path: Path, latex: bool = False) -> tuple[Report, list[Path]]:
+def write_page(results: ResultsTable, path: Path, latex: bool = False) -> tuple[PaperReport, list[Path]]:
     """Writes the page and, on request, its tables for LaTeX beside it; says which files these are."""
     check_place(path)
     report = report_of(results)
     counts = {verdict: sum(each.verdict == verdict for each in report.findings) for verdict in (HOLDS, FAILS, OPEN)}
-    page = fill("actune.bench", "page.html.jinja", report=report, counts=counts, folder=results.folder.name)
+    page = fill("actune.bench.paper", "page.html.jinja", report=report, counts=counts, folder=results.folder.name)
     write_atomically(path, page.encode("utf-8", "replace"))
     if not latex:
         return report, [path]
     beside = path.with_suffix(".tex")
-    tables = [claims_table(report.findings), *report.rankings, *report.tables]
+    claims = [claims_table(report.findings)] if report.judged else []
+    tables = [*claims, *report.rankings, *report.tables]
     write_atomically(beside, "\n".join(table.latex() for table in tables).encode("utf-8", "replace"))
     return report, [path, beside]
 
 
-def _facts(evidence: Evidence, progress: Progress) -> dict[str, list[str]]:
+def _facts(evidence: Evidence, progress: GridProgress) -> dict[str, list[str]]:
     """What the runs were made of and with, by what it is."""
     table, scenes = evidence.table, evidence.scenes
     methods = sorted({key.method for key in evidence.keys})

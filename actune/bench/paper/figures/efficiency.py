@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from actune.bench import paper
 from actune.bench.comparison import Saving, best
 from actune.bench.evidence import Evidence, Scene
-from actune.bench.figures.drawing import BLUE, ORANGE, SKY, WIDTH, Drawing, Missing, legend
+from actune.bench.figures.drawing import Drawing, legend
+from actune.bench.figures.looks import BLUE, ORANGE, SKY, method_name
 from actune.bench.figures.panels import setups_told
-from actune.bench.paper import Rival
+from actune.bench.paper import subjects
+from actune.bench.paper.figures.missing import Missing
+from actune.bench.paper.subjects import Rival
 from actune.bench.wording import seeds_named
-from actune.report.svg import INK, plain
+from actune.report.svg import INK, PAGE_WIDTH, short_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAMES = ("fig3-labels", "Fig. 3: labels needed for AcTune's last accuracy")
-LOOKS = ((BLUE, ""), (ORANGE, "///"), (SKY, "..."))
+FIGURE_3 = ("fig3-labels", "Fig. 3: labels needed for AcTune's last accuracy")
+BAR_LOOKS = ((BLUE, ""), (ORANGE, "///"), (SKY, "..."))
 WIDE, APART = 0.25, 0.28
-RIVALS = (*paper.ASKING, "ust")
+RIVALS = (*subjects.ASKING, "ust")
 
 
 def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
     """Bars of labels: AcTune, the best that only asks, and UST."""
-    asking, ust = paper.rivals(evidence, paper.ASKING), paper.rivals(evidence, ("ust",))
+    asking, ust = subjects.rivals(evidence, subjects.ASKING), subjects.rivals(evidence, ("ust",))
     scenes = list(dict.fromkeys(rival.scene for rival in (*asking, *ust)))
     if not scenes:
-        return [Missing(*NAMES, f"actune and a rival on any of {', '.join(paper.TASKS)}", "paper.toml")]
+        return [Missing(*FIGURE_3, f"actune and a rival on any of {', '.join(subjects.TASKS)}", "paper.toml")]
     named = {rival.scene: rival.method for rival in asking}
     groups = [{rival.scene: rival.saving for rival in group} for group in (asking, ust)]
 
@@ -38,18 +40,18 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
         for place, scene in enumerate(scenes):
             savings = [group.get(scene) for group in groups]
             own = next(saved.labels for saved in savings if saved)
-            _bar(axes, place - APART, own, f"{own:,}", LOOKS[0])
-            for shift, saved, look in zip((0, APART), savings, LOOKS[1:], strict=True):
+            _bar(axes, place - APART, own, f"{own:,}", BAR_LOOKS[0])
+            for shift, saved, look in zip((0, APART), savings, BAR_LOOKS[1:], strict=True):
                 if saved:
                     _bar(axes, place + shift, saved.needed if saved.reached else saved.longest, _told(saved), look)
-        below = [f"\nbest: {paper.shown(named[scene])}" if scene in named else "" for scene in scenes]
-        ticks = [plain(scene.task, 24) + words for scene, words in zip(scenes, below, strict=True)]
+        below = [f"\nbest: {method_name(named[scene])}" if scene in named else "" for scene in scenes]
+        ticks = [short_line(scene.task, 24) + words for scene, words in zip(scenes, below, strict=True)]
         axes.set_xticks(range(len(scenes)), ticks)
         axes.tick_params(axis="x", length=0)
         axes.set(ylabel="labels")
         axes.margins(x=0.02, y=0.14)
         axes.grid(True, axis="y")
-        keys = [axes.bar(0, 0, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.6) for colour, hatch in LOOKS]
+        keys = [axes.bar(0, 0, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.6) for colour, hatch in BAR_LOOKS]
         legend(figure, dict(zip(("AcTune", "best of active learning", "UST"), keys, strict=True)))
 
     caption = (
@@ -59,7 +61,7 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
     if any(not saved.reached for group in groups for saved in group.values()):
         caption += " More than (>): the curve ends there, before it reached that accuracy."
     caption += _missing_told(evidence, scenes)
-    return [Drawing(*NAMES, f"{caption} {setups_told(scenes)}", (WIDTH, 3.3), draw)]
+    return [Drawing(*FIGURE_3, f"{caption} {setups_told(scenes)}", (PAGE_WIDTH, 3.3), draw)]
 
 
 def _seeds_told(rivals: Sequence[Rival]) -> str:
@@ -70,11 +72,11 @@ def _seeds_told(rivals: Sequence[Rival]) -> str:
 
 def _missing_told(evidence: Evidence, scenes: Sequence[Scene]) -> str:
     """Tasks without bars, and on the others the methods that could not be compared."""
-    tasks = [task for task in paper.TASKS if task not in {scene.task for scene in scenes}]
+    tasks = [task for task in subjects.TASKS if task not in {scene.task for scene in scenes}]
     phrases = [f"nothing to compare on {', '.join(tasks)}"] if tasks else []
     for scene in scenes:
-        phrases += paper.absent(evidence, scene, RIVALS)
-        lines = paper.plain(evidence, scene, ("actune", *RIVALS))
+        phrases += subjects.absent(evidence, scene, RIVALS)
+        lines = evidence.plain_curves(scene, ("actune", *RIVALS))
         ours = lines.pop("actune")
         if apart := [method for method, each in lines.items() if best(ours, {method: each}) is None]:
             phrases.append(f"{scene.task}: no seed that {', '.join(apart)} and AcTune share up to its last labels")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from actune.bench.claims import CLAIMS
 from actune.bench.grid import Point
-from actune.bench.page import write_page
+from actune.bench.paper.claims import CLAIMS
+from actune.bench.paper.page import write_page
 from actune.errors import UserError
 from tests.bench.planted import Planted, cell
 from tests.report.conftest import Page
@@ -63,6 +63,13 @@ def test_cells_that_are_not_finished_are_told(tmp_path):
     page, sentence = Page(file.read_text(encoding="utf-8")), "1 of 3 cells finished: the grid is not complete"
     assert page.text.count(sentence) == 3 and f"Not finished, by task: mine 1, {SCRIPT} 1." in page.text
     assert report.facts["cells"] == [sentence] and "<script" not in file.read_text(encoding="utf-8")
+
+
+def test_runs_that_say_nothing_about_the_paper_have_no_section_of_its_claims(page, tmp_path):
+    _, (file,) = write_page(Planted(cell("mine", "random", [0.5]) + cell("mine", "cal", [0.6])), tmp_path / "mine.html")
+    mine = Page(file.read_text(encoding="utf-8")).text
+    assert "Claims of the paper" in page.text and "Claims of the paper" not in mine
+    assert "claims of the paper" not in mine and "Methods by task" in mine and "What is missing" not in mine
 
 
 def test_only_the_grid_is_named_as_one(tmp_path):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from actune.bench import measures, paper
 from actune.bench.evidence import WEAK, Evidence, Scene
-from actune.bench.judging import AtLeast, Below, Claim, Finding, judge
+from actune.bench.paper import measures, subjects, sweeps
+from actune.bench.paper.judging import AtLeast, Claim, Finding, StaysBelow, judge
+from actune.bench.paper.measured import first_half, second_half
 
 
 def judge_paper(evidence: Evidence) -> list[Finding]:
@@ -13,11 +14,11 @@ def judge_paper(evidence: Evidence) -> list[Finding]:
 
 
 def _weak(evidence: Evidence) -> list[Scene]:
-    return list(paper.scenes_of(evidence, paper.WEAK_TASKS, WEAK).values())
+    return list(subjects.scenes_of(evidence, subjects.WEAK_TASKS, WEAK).values())
 
 
 def _ag_news(evidence: Evidence) -> list[Scene]:
-    return list(paper.scenes_of(evidence, ("ag_news",)).values())
+    return list(subjects.scenes_of(evidence, ("ag_news",)).values())
 
 
 CLAIMS = (
@@ -26,7 +27,7 @@ CLAIMS = (
         "AcTune needs 56.2 % fewer labels than the best active learner for the same accuracy.",
         "1 - n/N at actune's last labels n, N by interpolation on the best learner's mean curve; mean over tasks",
         AtLeast(0.562),
-        lambda evidence: measures.labels_saved(evidence, paper.ASKING),
+        lambda evidence: measures.labels_saved(evidence, subjects.ASKING),
         "%",
     ),
     Claim(
@@ -52,14 +53,14 @@ CLAIMS = (
         "With its questions alone AcTune ends 0.4 to 0.7 points above the best active learner.",
         "difference at the last labels to the best of them, mean over tasks; at least 0.4",
         AtLeast(0.004),
-        lambda evidence: measures.last_gain(evidence, "actune-query", paper.ASKING),
+        lambda evidence: measures.last_gain(evidence, "actune-query", subjects.ASKING),
     ),
     Claim(
         "ends higher with pseudo-labels",
         "AcTune ends 0.3 to 1.5 points above the best method that also learns from unlabelled texts.",
         "difference at the last labels to the best of them, mean over tasks; at least 0.3",
         AtLeast(0.003),
-        lambda evidence: measures.last_gain(evidence, "actune", paper.TRUSTING),
+        lambda evidence: measures.last_gain(evidence, "actune", subjects.TRUSTING),
     ),
     Claim(
         "ends higher than self-training",
@@ -84,8 +85,8 @@ CLAIMS = (
         "beta hardly matters",
         "The weight of mixed classes, beta, changes accuracy by less than 0.6 points.",
         "best less worst value at the last labels",
-        Below(0.006),
-        lambda evidence: measures.spread_of(evidence, "beta"),
+        StaysBelow(0.006),
+        lambda evidence: sweeps.effect_of_setting(evidence, "beta"),
         tested=False,
     ),
     Claim(
@@ -93,7 +94,7 @@ CLAIMS = (
         "Memory makes about one point more of the pseudo-labels right.",
         "difference of pseudo-label accuracy to actune-no-memory, on average over labels; at least half a point",
         AtLeast(0.005),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", what="pseudo_label_accuracy"),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", measure="pseudo_label_accuracy"),
     ),
     Claim(
         "BASS is behind BALD",
@@ -107,21 +108,21 @@ CLAIMS = (
         "A larger momentum at the end (m_H) is better in late rounds.",
         "largest less smallest m_H, on average over the second half of the labels",
         AtLeast(0.0),
-        measures.late_gap_of_momentum,
+        sweeps.late_gap_of_momentum,
     ),
     Claim(
         "memory matters early",
         "Without memory the early rounds are worse.",
         "difference to actune-no-memory on average over the first half of the labels",
         AtLeast(0.0),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", part=measures.early),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-memory", part=first_half),
     ),
     Claim(
         "weights matter late",
         "Without weights in k-means the late rounds are worse.",
         "difference to actune-no-weights on average over the second half of the labels",
         AtLeast(0.0),
-        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-weights", part=measures.late),
+        lambda evidence: measures.gap_between(evidence, "actune", "actune-no-weights", part=second_half),
     ),
     Claim(
         "CAL disappoints after a weak start",
@@ -135,6 +136,6 @@ CLAIMS = (
         "A small and a large number of regions are both worse.",
         "the task's own K less the smallest and less the largest tried, at the last labels; the smaller of the two",
         AtLeast(0.0),
-        lambda evidence: measures.inner_is_better(evidence, "regions"),
+        lambda evidence: sweeps.inner_is_better(evidence, "regions"),
     ),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from actune.bench import paper
-from actune.bench.claims import CLAIMS, judge_paper
 from actune.bench.evidence import Evidence
-from actune.bench.judging import FAILS, HOLDS, OPEN, AtLeast, Below, claims_table
+from actune.bench.paper import subjects
+from actune.bench.paper.claims import CLAIMS, judge_paper
+from actune.bench.paper.judging import FAILS, HOLDS, OPEN, AtLeast, StaysBelow, claims_table
 from actune.bench.statistics import Estimate, wilson
 from tests.bench.planted import Planted, cell, paper_rows
 
@@ -27,10 +27,10 @@ def found(low: float, mean: float, high: float) -> Estimate:
         pytest.param(AtLeast(0.5), found(0.1, 0.3, 0.49), FAILS, id="not reached for sure"),
         pytest.param(AtLeast(0.0), found(-0.3, -0.2, -0.1), FAILS, id="the wrong way"),
         pytest.param(AtLeast(0.0), Estimate(0.2, 3), OPEN, id="no interval"),
-        pytest.param(Below(0.6), found(0.1, 0.3, 0.5), HOLDS, id="all of it below"),
-        pytest.param(Below(0.6), found(0.1, 0.5, 0.9), OPEN, id="some of it below"),
-        pytest.param(Below(0.6), found(0.7, 0.8, 0.9), FAILS, id="none of it below"),
-        pytest.param(Below(0.6), Estimate(0.2, 3), OPEN, id="no interval either"),
+        pytest.param(StaysBelow(0.6), found(0.1, 0.3, 0.5), HOLDS, id="all of it below"),
+        pytest.param(StaysBelow(0.6), found(0.1, 0.5, 0.9), OPEN, id="some of it below"),
+        pytest.param(StaysBelow(0.6), found(0.7, 0.8, 0.9), FAILS, id="none of it below"),
+        pytest.param(StaysBelow(0.6), Estimate(0.2, 3), OPEN, id="no interval either"),
     ],
 )
 def test_how_an_interval_decides(rule, estimate, verdict):
@@ -109,7 +109,7 @@ def both(ours: float, theirs: float, **words):
     return [
         row
         for seed in range(3)
-        for task in paper.TASKS[:2]
+        for task in subjects.TASKS[:2]
         for row in flat(task, "actune-query", ours, seed, **words) + flat(task, "cal", theirs, seed)
     ]
 

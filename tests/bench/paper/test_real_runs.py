@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from actune.bench import paper
 from actune.bench.evidence import Evidence
-from actune.bench.figures.drawing import Drawing, Missing
-from actune.bench.figures.maps import figure_6, find_maps
+from actune.bench.figures.drawing import Drawing
+from actune.bench.paper import subjects
+from actune.bench.paper.figures.maps import figure_6, find_maps
+from actune.bench.paper.figures.missing import Missing
+from actune.bench.paper.tables import data_table, task_settings_table
 from actune.bench.ranking import ranking_table
 from actune.bench.store import Results
-from actune.bench.tables import data_table, settings_table
 from tests.bench.conftest import make
 from tests.bench.planted import Planted
 
@@ -34,21 +35,21 @@ def test_predictions_are_as_right_as_the_table_says(results):
 def test_sizes_and_settings_are_those_of_the_runs(results, questions):
     evidence = Evidence(results)
     assert data_table(evidence, evidence.scenes).rows == [["questions", "6", "300", "60", "100", "–"]]
-    settings = dict(settings_table(evidence, evidence.scenes).rows)
+    settings = dict(task_settings_table(evidence, evidence.scenes).rows)
     assert settings["regions (K)"] == f"{questions.settings.regions}"
 
 
 def test_a_ranking_with_predictions_tells_what_texts_drawn_anew_do(results):
     evidence = Evidence(results)
     table = ranking_table(evidence, evidence.scenes[0])
-    assert table.columns.count("drawn anew") == 2 and len(table.rows) == 5
+    assert table.columns.count("bootstrap") == 2 and len(table.rows) == 5
     assert all(row[5] in ("not enough runs", "–") for row in table.rows)  # one seed
     assert any(cell.startswith("[") for row in table.rows for cell in row)
 
 
 def test_maps_of_real_runs_with_their_spread(results, tmp_path):
     found = find_maps(Evidence(results))
-    assert [part.method for part in found.parts] == list(paper.MAPPED) and found.seed == 0
+    assert [part.method for part in found.parts] == list(subjects.MAPPED) and found.seed == 0
     (drawing,) = figure_6(found)
     assert isinstance(drawing, Drawing) and "The paper has ag_news here." in drawing.caption
     figure = Figure(layout="constrained")
@@ -56,7 +57,7 @@ def test_maps_of_real_runs_with_their_spread(results, tmp_path):
     for part, panel in zip(found.parts, figure.axes, strict=True):
         rings = panel.collections[-1].get_offsets()
         assert len(rings) == 20 == part.map.asked.sum()
-        assert f"{part.spreads[0].asked:.2f}" in panel.get_xlabel()
+        assert f"{part.distances[0].asked:.2f}" in panel.get_xlabel()
         assert np.isfinite(part.places).all()
     assert all(file.stat().st_size > 10_000 for file in drawing.save(tmp_path))
 

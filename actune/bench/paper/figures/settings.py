@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from actune.bench import paper
 from actune.bench.evidence import Curves, Evidence, Key
-from actune.bench.figures.drawing import LOOKS, WIDTH, Drawing, Missing, axes_in_rows, legend
+from actune.bench.figures.drawing import Drawing, axes_in_rows, legend
+from actune.bench.figures.looks import LOOKS, method_name
 from actune.bench.figures.panels import Panel, curve_drawing, setups_told, unequal_seeds
+from actune.bench.paper import subjects
+from actune.bench.paper.figures.missing import Missing
 from actune.bench.wording import range_told
-from actune.report.svg import plain
+from actune.report.svg import PAGE_WIDTH, short_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BETA = ("fig4a-beta", "Fig. 4a: weight of mixed classes in a region's heat")
-REGIONS = ("fig4b-regions", "Fig. 4b: number of regions")
-PSEUDO = ("fig4c-pseudo-labels", "Fig. 4c: pseudo-labels with and without memory")
-MOMENTA = ("fig4de-momentum", "Fig. 4d, e: momentum of the memory")
+FIGURE_4A = ("fig4a-beta", "Fig. 4a: weight of mixed classes in a region's heat")
+FIGURE_4B = ("fig4b-regions", "Fig. 4b: number of regions")
+FIGURE_4C = ("fig4c-pseudo-labels", "Fig. 4c: pseudo-labels with and without memory")
+FIGURE_4DE = ("fig4de-momentum", "Fig. 4d, e: momentum of the memory")
 GRID = "sensitivity.toml"
 MOMENTUM = ("momentum_low", "momentum_high")
 Swept = dict[float, Curves]
@@ -30,8 +32,8 @@ Swept = dict[float, Curves]
 def figure_4(evidence: Evidence) -> list[Drawing | Missing]:
     """Beta, the number of regions, the memory."""
     return [
-        _of_setting(evidence, BETA, "beta", "β"),
-        _of_setting(evidence, REGIONS, "regions", "K, number of regions"),
+        _of_setting(evidence, FIGURE_4A, "beta", "β"),
+        _of_setting(evidence, FIGURE_4B, "regions", "K, number of regions"),
         _pseudo_labels(evidence),
         _momenta(evidence),
     ]
@@ -40,8 +42,8 @@ def figure_4(evidence: Evidence) -> list[Drawing | Missing]:
 def _of_setting(evidence: Evidence, names: tuple[str, str], setting: str, shown: str) -> Drawing | Missing:
     """Accuracy by a setting: at the last labels, and on average over them."""
     panels = []
-    for scene in paper.main_scenes(evidence):
-        values = {value: curves for (value,), curves in paper.swept(evidence, scene, "actune", (setting,)).items()}
+    for scene in subjects.main_scenes(evidence):
+        values = {value: curves for (value,), curves in subjects.swept(evidence, scene, "actune", (setting,)).items()}
         if len(values) > 1:
             panels.append((scene, values))
     if not panels:
@@ -57,7 +59,7 @@ def _of_setting(evidence: Evidence, names: tuple[str, str], setting: str, shown:
                 "at the last labels": _bars(axes, values, "actune", last),
                 "on average over labels": _bars(axes, values, "entropy", areas),
             }
-            axes.set_title(plain(scene.shown, 60))
+            axes.set_title(short_line(scene.shown, 60))
             axes.set(xlabel=shown, ylabel="" if place % columns else "test accuracy (%)")
             axes.grid(True, axis="y")
         legend(figure, handles)
@@ -68,7 +70,7 @@ def _of_setting(evidence: Evidence, names: tuple[str, str], setting: str, shown:
     caption = f"Test accuracy of AcTune; {_means_told(seeds)}"
     caption += _elsewhere([scene.task for scene, _ in panels], "sst2")
     rows = -(-len(panels) // columns)
-    size = (WIDTH if columns > 1 else 4.6, 2.6 * rows + 0.3)
+    size = (PAGE_WIDTH if columns > 1 else 4.6, 2.6 * rows + 0.3)
     return Drawing(*names, f"{caption} {setups_told(scene for scene, _ in panels)}", size, draw)
 
 
@@ -87,33 +89,33 @@ def _bars(axes: Axes, values: Swept, look: str, numbers: Sequence[np.ndarray]) -
 
 def _pseudo_labels(evidence: Evidence) -> Drawing | Missing:
     panels = []
-    for scene in paper.main_scenes(evidence):
-        lines = paper.plain(evidence, scene, ("actune", "actune-no-memory"), "pseudo_label_accuracy")
+    for scene in subjects.main_scenes(evidence):
+        lines = evidence.plain_curves(scene, ("actune", "actune-no-memory"), "pseudo_label_accuracy")
         if len(lines) == 2:
             panels.append(Panel(scene.shown, scene, lines))
     if not panels:
-        return Missing(*PSEUDO, "actune and actune-no-memory on one task", "ablation.toml")
+        return Missing(*FIGURE_4C, "actune and actune-no-memory on one task", "ablation.toml")
     caption = "Share of right pseudo-labels over labels, with and without memory."
     caption += _elsewhere([panel.scene.task for panel in panels], "ag_news")
-    return curve_drawing(*PSEUDO, caption, panels, "right pseudo-labels (%)")
+    return curve_drawing(*FIGURE_4C, caption, panels, "right pseudo-labels (%)")
 
 
 def _momenta(evidence: Evidence) -> Drawing | Missing:
     panels = []
-    for scene in paper.main_scenes(evidence):
+    for scene in subjects.main_scenes(evidence):
         for method, letter in (("actune", "d"), ("actune-cal", "e")):
-            values = paper.swept(evidence, scene, method, MOMENTUM)
+            values = subjects.swept(evidence, scene, method, MOMENTUM)
             if len(values) < 2:
                 continue
             lines = {f"m_L {low:g}, m_H {high:g}": curves for (low, high), curves in values.items()}
             if method == "actune" and (without := evidence.accuracy.get(Key(scene, "actune-no-memory"))):
                 lines["actune-no-memory"] = without
-            panels.append(Panel(f"({letter}) {scene.shown}, {paper.shown(method)}", scene, lines))
+            panels.append(Panel(f"({letter}) {scene.shown}, {method_name(method)}", scene, lines))
     if not panels:
-        return Missing(*MOMENTA, "actune or actune-cal with two or more momenta on one task", GRID)
+        return Missing(*FIGURE_4DE, "actune or actune-cal with two or more momenta on one task", GRID)
     caption = "Test accuracy over labels by the momentum of the memory in the first and the last round."
     caption += _elsewhere([panel.scene.task for panel in panels], "ag_news")
-    return curve_drawing(*MOMENTA, caption, panels)
+    return curve_drawing(*FIGURE_4DE, caption, panels)
 
 
 def _elsewhere(tasks: list[str], papers: str) -> str:

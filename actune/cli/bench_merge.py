@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 
 def merge(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of results.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder that takes them; it may hold some already.")],
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Brings the results of several machines together.
 

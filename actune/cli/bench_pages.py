@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output
 from actune.errors import SettingError
 
@@ -18,8 +18,8 @@ def figures(
     folder: Folder,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where they go; by default DIR/figures.")] = None,
     formats: Annotated[str, typer.Option(help="Which kinds of files, of svg, pdf and png.")] = "svg,pdf,png",
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Draws every figure and table of the paper that there are runs for, and says what is missing.
 
@@ -45,8 +45,8 @@ def report(
     folder: Folder,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default DIR/report.html.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Writes its tables for LaTeX beside it too.")] = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Says which claims of the paper hold in these results, and writes a page that needs no network.
 

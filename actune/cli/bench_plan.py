@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from actune.cli import bench_options as bench_as
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 
@@ -17,11 +17,11 @@ def plan(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of results: what it has is done.")] = None,
     workers: bench_as.Workers = None,
     threads: bench_as.Threads = None,
-    device: given_as.Device = "auto",
-    data_dir: given_as.DataDir = None,
+    device: options.Device = "auto",
+    data_dir: options.DataDir = None,
     only: bench_as.Only = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Says what a grid would run, how many labels that takes and about how long, and runs nothing.
 

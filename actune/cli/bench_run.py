@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from actune.cli import bench_options as bench_as
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 from actune.errors import SettingError
 
@@ -34,15 +34,15 @@ def run(
     ] = None,
     workers: bench_as.Workers = None,
     threads: bench_as.Threads = None,
-    device: given_as.Device = "auto",
-    data_dir: given_as.DataDir = None,
+    device: options.Device = "auto",
+    data_dir: options.DataDir = None,
     only: bench_as.Only = None,
     keep_models: Annotated[str, typer.Option(help="none, last, or all.")] = "none",
     seconds: Annotated[
         float | None, typer.Option(help="Starts no cell after this time, and stops each after its round.")
     ] = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Runs the cells of a grid that are not finished yet.
 

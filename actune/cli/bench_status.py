@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from actune.cli import bench_options as bench_as
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output
 
 STATES = ("cells", "finished", "begun", "failed", "missing")
 
 
-def status(folder: bench_as.Results, json: given_as.Json = False, quiet: given_as.Quiet = False) -> None:
+def status(folder: bench_as.Results, json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Says what is finished, begun, failed and missing of the whole grid, whichever cells --only chose.
 
     Example: actune bench status results/smoke

@@ -9,39 +9,31 @@ from typing import Annotated
 import typer
 
 from actune.cli import bench_options as bench_as
-from actune.cli import options as given_as
 from actune.cli.console import Output, counted
-from actune.cli.options import changes_of, given
+from actune.cli.options import Json, Quiet, run_options
+from actune.core.options import Place
+from actune.core.run_options import RunOptions
 from actune.errors import ActuneError
 
 
+@run_options(Place.COMPARE)
 def compare(
-    data: given_as.Data,
+    *,
     methods: Annotated[
-        str, typer.Option(help="Which ones, beside random: see `actune methods`.")
+        str, typer.Option(help="The methods to compare with random, separated by commas; see `actune methods`.")
     ] = "auto,entropy,badge",
-    seeds: Annotated[int, typer.Option(help="Runs of each; an answer needs 3 at least.")] = 5,
-    model: given_as.Model = "minilm",
-    learner: Annotated[str, typer.Option(help="probe, which takes minutes on a CPU, or finetune.")] = "probe",
-    initial: given_as.Initial = None,
-    batch: given_as.Batch = None,
-    rounds: Annotated[int | None, typer.Option(help="Fits of each run; the data set's own number by default.")] = None,
-    settings: given_as.Set = None,
+    seeds: Annotated[int, typer.Option(help="How many runs each method gets; an answer needs at least 3.")] = 5,
+    learner: Annotated[
+        str, typer.Option(help="How a model learns: probe, which takes minutes on a CPU, or finetune.")
+    ] = "probe",
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder of results; by default runs/compare-NAME.")
     ] = None,
     workers: bench_as.Workers = None,
     threads: bench_as.Threads = None,
-    device: given_as.Device = "auto",
-    data_dir: given_as.DataDir = None,
-    text: given_as.Text = None,
-    label: given_as.Label = None,
-    id: given_as.Id = None,
-    dev: given_as.Dev = None,
-    test: given_as.Test = None,
-    split: Annotated[str | None, typer.Option(help="The column that says train, dev or test.")] = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    options: RunOptions,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Runs methods beside random on labelled data, with simulated answers, and says whether they help.
 
@@ -56,13 +48,12 @@ def compare(
     from actune.cli.live import watched
 
     output = Output(json, quiet)
-    words = given(initial=initial, batch=batch, rounds=rounds)
-    files = {name: str(file.absolute()) for name, file in (("dev", dev), ("test", test)) if file is not None}
-    reading = {**given(text=text, label=label, id=id, split=split), **files}
     chosen = [word.strip() for word in methods.split(",") if word.strip()]
-    grid = own_grid(data, chosen, seeds, model, learner, {**changes_of(settings), **words}, reading)
-    folder = out or Path("runs") / f"compare-{short_name(data)}"
-    found, executor = bench_as.local(device, workers, threads)
+    grid = own_grid(options, chosen, seeds, learner)
+    folder = out or Path("runs") / f"compare-{short_name(options['source'])}"
+    found, executor = bench_as.local(options["device"], workers, threads)
+    place = options["reading"].get("data_dir")
+    data_dir = None if place is None else Path(place)
     work = prepare(grid, folder, found, (), data_dir)
     output.say(f"{counted(len(work.cells), 'run')}, {len(work.done)} of them finished, in {folder}")
     try:

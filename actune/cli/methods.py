@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output
 
 
 def methods(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the methods as a table for documents.")] = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Lists the methods, the learners, the presets and the label models.
 

@@ -4,7 +4,7 @@ BIN := .venv/bin
 export OMP_WAIT_POLICY ?= PASSIVE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup check dist clean
+.PHONY: demo test setup check options dist clean
 
 # few rounds, so that all is done within five minutes on two cores
 DEMO = --model minilm --learner finetune --train-layers 3 --device cpu --initial 50 --batch 50 --rounds 4 --seed 0
@@ -31,6 +31,10 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# after a change of actune/core/spec.py: the page of options, and the types of create's keyword arguments
+options: setup
+	$(BIN)/python docs/generate.py
 
 dist: setup
 	rm -rf dist

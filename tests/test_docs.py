@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from dataclasses import fields
@@ -15,9 +16,11 @@ from typer.testing import CliRunner
 
 from actune.bench.grid import AXES, READING, TABLES, load_grid, parse_grid
 from actune.bench.store import RESULT_COLUMNS
-from actune.bench.vocabulary import WORDS
+from actune.bench.vocabulary import RUN_SETTINGS
 from actune.cli.app import app
+from actune.core.options import options_of
 from actune.core.settings import SYMBOLS, Settings, Training
+from actune.core.spec import RunSpec
 from actune.methods.recipes import RECIPES
 from actune.models.learners import LEARNERS
 from actune.session.first import FIRST
@@ -38,6 +41,18 @@ pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_table_of_methods_is_what_the_command_prints():
     (found,) = TABLE.findall(METHODS)
     assert found == CliRunner().invoke(app, ["methods", "--markdown"]).stdout.strip()
+
+
+def test_what_is_derived_from_the_options_of_a_run_is_up_to_date():
+    derived = runpy.run_path(str(ROOT / "docs/generate.py"))
+    for file, text in ((derived["PAGE"], derived["options_page"]()), (derived["TYPES"], derived["types_source"]())):
+        assert file.read_text(encoding="utf-8") == text, "run `make options`"
+
+
+def test_the_help_of_an_option_names_what_it_takes():
+    options = options_of(RunSpec)
+    for name, known in (("preset", PRESETS), ("learner", LEARNERS), ("first", FIRST), ("label_model", LABEL_MODELS)):
+        assert all(re.search(rf"\b{word}\b", options[name].help) for word in known), name
 
 
 def test_every_method_has_its_paragraph():
@@ -77,7 +92,7 @@ def test_benchmark_tables_are_what_the_script_prints():
 
 def test_the_page_of_experiments_names_every_word_of_a_grid_and_counts_the_cells_of_those_that_ship():
     page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
-    for word in (*TABLES, *AXES, *WORDS, *READING, *RESULT_COLUMNS):
+    for word in (*TABLES, *AXES, *RUN_SETTINGS, *READING, *RESULT_COLUMNS):
         assert re.search(rf"(?:[`\[]|^){word}\b", page, re.MULTILINE), word
     told = dict(re.findall(r"^\| \[(\w+)\.toml\]\(\S+\) \| (\d+) \|", page, re.MULTILINE))
     shipped = {file.stem: str(len(load_grid(file).points)) for file in (ROOT / "benchmarks/grids").glob("*.toml")}

@@ -12,8 +12,11 @@ from typing import Any, cast
 
 from actune import __version__
 from actune.bench.grid import Grid, Point
-from actune.bench.vocabulary import WORDS
+from actune.bench.vocabulary import RUN_SETTINGS
+from actune.core.options import options_of
+from actune.core.run_options import RunOptions
 from actune.core.settings import Settings, Training, split_changes
+from actune.core.spec import RunSpec
 from actune.core.task import Task
 from actune.data.splits import labelled_only
 from actune.data.tasks import cards, find_folder
@@ -22,13 +25,20 @@ from actune.methods.recipes import build, find
 from actune.models.signals import check_layers, check_signals
 from actune.models.sources import encoder_digest, fetch, find_model
 from actune.models.starting import model_in
-from actune.session.config import Request
-from actune.session.request import Words, check, make_request
+from actune.session.request import check, make_request
 from actune.session.resolve import fingerprint, settings_of, training_of
-from actune.session.setup import task_of
+from actune.session.setup import find_task
 from actune.session.votes import find_votes
 
 RESULTS = 2  # raised when a fix changes what cells come out with, so that older ones are not taken for finished
+
+# options that a key holds in another form, or not at all
+ELSEWHERE = ("data", "model", "learner", "seed", "device", "changes", "reading")
+# options that a key holds at their defaults too; a later one counts only where it is changed, so finished cells stay so
+ALWAYS = (
+    *("method", "preset", "initial", "batch", "rounds", "simulated", "noise", "adapt", "first"),
+    *("weak", "label_model", "keep_weak", "start_from"),
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,7 @@ class Cell:
 
     key: str
     point: Point
-    words: Words
+    options: RunOptions
     data: str  # a hash
     group: str  # cells that may share a first model
     fits: int
@@ -90,7 +100,7 @@ def plan_some(
 def load(data: str, reading: Mapping[str, Any], seed: int, preset: str, data_dir: Path | None = None) -> Task:
     """The data of a cell."""
     place = {"data_dir": str(data_dir)} if data_dir is not None and data in cards() else {}
-    return labelled_only(task_of(data, {**reading, **place}, seed, preset))
+    return labelled_only(find_task(data, {**reading, **place}, seed, preset))
 
 
 def data_digest(task: Task) -> str:
@@ -118,9 +128,9 @@ class _Planner:
 
     def cell(self, point: Point) -> Cell:
         task, data = self._task(point)
-        words = words_of(point, self.device.kind)
-        request = make_request(task, **words)
-        words |= {"model": request.model, "weak": request.weak, "start_from": request.start_from}  # whole paths
+        options = options_for(point, self.device.kind)
+        request = make_request(task, **options)
+        options |= {"model": request.model, "weak": request.weak, "start_from": request.start_from}  # whole paths
         try:
             check(request, task)
         except SettingError as error:
@@ -149,7 +159,7 @@ class _Planner:
         return Cell(
             key=_hash(identity),
             point=point,
-            words=words,
+            options=options,
             data=data,
             group=_hash(shared),
             fits=request.fits,
@@ -159,7 +169,7 @@ class _Planner:
             device=self.device,
         )
 
-    def _check_votes(self, request: Request, task: Task, data: str) -> None:
+    def _check_votes(self, request: RunSpec, task: Task, data: str) -> None:
         if request.weak and (data, request.weak) not in self._voted:
             place = {"data_dir": self.data_dir} if self.data_dir else {}
             find_votes(request.weak, task, {**request.reading, **place}, request.data)
@@ -177,7 +187,7 @@ class _Planner:
         return self._tasks[name]
 
 
-def steps_of(request: Request, training: Training) -> int:
+def steps_of(request: RunSpec, training: Training) -> int:
     """The training steps of a whole run, about: how many rows a teacher or rules give is not known before."""
     from actune.models.training import steps_alone, steps_with
 
@@ -192,10 +202,9 @@ def steps_of(request: Request, training: Training) -> int:
     return steps
 
 
-def words_of(point: Point, device: str) -> Words:
-    """A cell in the words of a request."""
-    said: dict[str, Any] = {name: value for name, value in point.settings.items() if name in WORDS}
-    words: Words = {
+def options_for(point: Point, device: str) -> RunOptions:
+    """A cell as the options of a run."""
+    options: RunOptions = {
         "source": point.data,
         "method": point.method,
         "model": point.model,
@@ -203,10 +212,11 @@ def words_of(point: Point, device: str) -> Words:
         "seed": point.seed,
         "device": device,
         "simulated": True,
-        "changes": {name: value for name, value in point.settings.items() if name not in WORDS},
+        "changes": {name: value for name, value in point.settings.items() if name not in RUN_SETTINGS},
         "reading": dict(point.reading),
     }
-    return cast("Words", {**words, **said})
+    said = {name: value for name, value in point.settings.items() if name in RUN_SETTINGS}
+    return cast("RunOptions", {**options, **said})
 
 
 def _unusual(values: Settings | Training) -> dict[str, Any]:
@@ -215,10 +225,14 @@ def _unusual(values: Settings | Training) -> dict[str, Any]:
     return {name: value for name, value in asdict(values).items() if value != usual[name]}
 
 
-def _portable(request: Request) -> dict[str, Any]:
+def _portable(request: RunSpec) -> dict[str, Any]:
     """What was asked for without the places of files on this machine; of a file what it holds."""
-    left_out = ("data", "model", "learner", "seed", "device", "changes", "reading")
-    said = {name: value for name, value in asdict(request).items() if name not in left_out}
+    said = {
+        name: getattr(request, name)
+        for name, option in options_of(type(request)).items()
+        if option.recorded and name not in ELSEWHERE
+        if name in ALWAYS or getattr(request, name) != option.default
+    }
     if (votes := Path(request.weak)).is_file():
         said["weak"] = sha256(votes.read_bytes()).hexdigest()
     if request.start_from:

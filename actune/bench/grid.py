@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from actune.bench.vocabulary import checked_settings, one_of, variant_of, words_in
-from actune.data.splits import Reading
+from actune.core.options import Place
+from actune.core.spec import READING_OPTIONS
 from actune.data.tasks import cards
 from actune.errors import SettingError, nearest
 from actune.methods.recipes import find
@@ -20,7 +21,7 @@ TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
 AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
 DEFAULT_AXES: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
 _Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
-READING = ("data", "dev", "test", *asdict(Reading()))
+READING = ("data", *(option.name for option in READING_OPTIONS if Place.GRID in option.places))
 
 
 @dataclass(frozen=True)

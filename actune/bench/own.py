@@ -7,42 +7,37 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from actune.bench.grid import Grid, parse_grid
+from actune.bench.grid import READING, Grid, parse_grid
 from actune.bench.verdict import BASELINE
+from actune.bench.vocabulary import RUN_SETTINGS
+from actune.core import toml
+from actune.core.run_options import RunOptions
 from actune.data.tasks import cards
 from actune.errors import SettingError
-from actune.session import toml
 
 
-def own_grid(
-    data: str,
-    methods: Sequence[str],
-    seeds: int,
-    model: str,
-    learner: str,
-    settings: Mapping[str, Any],
-    reading: Mapping[str, Any],
-) -> Grid:
+def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: str) -> Grid:
     """Random and these methods on one data set, each with the same seeds."""
     methods = [BASELINE, *(method for method in dict.fromkeys(methods) if method != BASELINE)]
     if len(methods) < 2:
         raise SettingError(f"a comparison needs a method beside {BASELINE}: --methods entropy,actune")
     if seeds < 1:
         raise SettingError(f"--seeds is a number of runs from 1, not {seeds}")
-    named = data in cards()
+    said: Mapping[str, Any] = options
+    data, named = options["source"], options["source"] in cards()
     name = data if named else short_name(data)
     tables: dict[str, Any] = {
         "title": f"{name}: does active learning help here?",
         "grid": {
             "tasks": [name],
             "methods": methods,
-            "models": [model],
+            "models": [options["model"]],
             "learners": [learner],
             "seeds": list(range(seeds)),
         },
-        "settings": dict(settings),
+        "settings": {**options["changes"], **{name: said[name] for name in RUN_SETTINGS if name in said}},
     }
-    words = toml.dumps(tables)
+    words, reading = toml.dumps(tables), _reading(options)
     if not named:
         path = Path(data).expanduser()
         place = str(path.absolute()) if path.exists() else data  # or a hub id
@@ -50,6 +45,12 @@ def own_grid(
     elif reading:
         raise SettingError(f"{data!r} is read as it is: leave --{next(iter(reading)).replace('_', '-')} out")
     return parse_grid(words, "the comparison")
+
+
+def _reading(options: RunOptions) -> dict[str, Any]:
+    """How the data is read, with files under their whole paths: cells may run elsewhere."""
+    reading = {name: value for name, value in options["reading"].items() if name in READING}
+    return reading | {name: str(Path(reading[name]).absolute()) for name in ("dev", "test") if name in reading}
 
 
 def short_name(data: str) -> str:

@@ -13,8 +13,8 @@ from uuid import uuid4
 from actune import __version__
 from actune.bench.grid import Grid, Point, load_grid
 from actune.bench.progress import GridProgress
+from actune.core import toml
 from actune.errors import ActuneError, RunFolderError
-from actune.session import toml
 from actune.session.store import Store, storage_sentences, write_atomically
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The words that a grid may set: those of a request, and the settings of methods and training."""
+"""What a grid may set: the options of a run, and the settings of methods and training."""
 
 from __future__ import annotations
 
@@ -6,50 +6,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from actune.core.options import Place, options_at, typed
 from actune.core.settings import SYMBOLS, Settings, Training, override, split_changes
+from actune.core.spec import RunSpec
 from actune.errors import SettingError, nearest
 
-# of a request; task, method, model, learner and seed are the grid's axes, and the device is the command's
-WORDS: dict[str, type] = {
-    "preset": str,
-    "initial": int,
-    "batch": int,
-    "rounds": int,
-    "noise": float,
-    "adapt": int,
-    "first": str,
-    "weak": str,
-    "label_model": str,
-    "keep_weak": bool,
-    "start_from": str,
-}
-TYPE_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+# task, method, model, learner and seed are the grid's axes, and the device is the command's
+RUN_SETTINGS = options_at(RunSpec, Place.GRID)
 
 
 def checked_settings(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The same settings under their full names and in their own types."""
     settings: dict[str, Any] = {}
     for name, value in table.items():
-        if name in WORDS:
-            settings[name] = _word(name, value)
+        if name in RUN_SETTINGS:
+            settings[name] = typed(RUN_SETTINGS[name], value, "setting")
         elif SYMBOLS.get(name, name) in {**asdict(Settings()), **asdict(Training())}:
             method, training = split_changes({name: value})
             settings |= {word: getattr(override(Settings(), method), word) for word in method}
             settings |= {word: getattr(override(Training(), training), word) for word in training}
         else:
-            known = [*WORDS, *asdict(Settings()), *asdict(Training()), *SYMBOLS]
+            known = [*RUN_SETTINGS, *asdict(Settings()), *asdict(Training()), *SYMBOLS]
             raise SettingError(f"{where} has an unknown setting {name!r}: {nearest(name, known)}")
     return settings
-
-
-def _word(name: str, value: Any) -> Any:
-    kind = WORDS[name]
-    if name == "weak" and isinstance(value, bool):
-        return "own" if value else ""
-    whole = kind is float and type(value) is int
-    if type(value) is not kind and not whole:
-        raise SettingError(f"setting {name!r} takes {TYPE_NAMES[kind]}, not {value!r}")
-    return kind(value)
 
 
 def variant_of(changed: Mapping[str, Any], weak: bool) -> str:

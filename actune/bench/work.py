@@ -16,11 +16,11 @@ from typing import Any, Literal
 from actune.annotators.oracle import Oracle
 from actune.bench.cells import Cell, data_digest, load
 from actune.bench.pruning import finish, prune
+from actune.core.run_options import RunOptions
 from actune.core.task import Task
 from actune.data.tasks import VARIABLE
 from actune.errors import DataError, ModelError
 from actune.session.config import FILE, load_config
-from actune.session.request import Words
 from actune.session.resume import open_or_create
 from actune.session.runner import run
 from actune.session.session import Session
@@ -75,7 +75,7 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[CellStep], None] = lambda ste
     try:
         with _limited(cell.device.threads):
             torch.set_num_threads(cell.device.threads)
-            session = open_or_create(folder, task, _as_begun(folder, cell.words), progress=words)
+            session = open_or_create(folder, task, _as_begun(folder, cell.options), progress=words)
             session.models, session.shared = job.models, SharedFits(job.folder / "shared" / cell.group)
             _to_the_end(session, job, words)
     finally:
@@ -85,12 +85,12 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[CellStep], None] = lambda ste
             torch.cuda.empty_cache()  # other cells may be waiting for room
 
 
-def _as_begun(folder: Path, words: Words) -> Words:
+def _as_begun(folder: Path, options: RunOptions) -> RunOptions:
     """Equal keys are equal settings, whether the grid that began a cell named them or left them at their defaults."""
     if not (folder / FILE).exists():
-        return words
+        return options
     begun = load_config(folder).request.changes
-    return {**words, "changes": begun}
+    return {**options, "changes": begun}
 
 
 def _limited(threads: int) -> AbstractContextManager[object]:

@@ -7,18 +7,18 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 
 def add(
-    folder: given_as.Folder,
+    folder: options.Folder,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file with more texts, labelled or not.")],
-    text: given_as.Text = None,
-    label: given_as.Label = None,
-    id: given_as.Id = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    text: options.Text = None,
+    label: options.Label = None,
+    id: options.Id = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Appends texts to a project; labels that come along are answers.
 

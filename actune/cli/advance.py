@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def advance(
-    folder: given_as.Folder,
+    folder: options.Folder,
     finish: Annotated[bool, typer.Option("--finish", help="Fine-tune the encoder once on all that is known.")] = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Trains a fresh model on the answers and picks the next questions.
 

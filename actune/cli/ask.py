@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def ask(
-    folder: given_as.Folder,
+    folder: options.Folder,
     to: Annotated[Path | None, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file.")] = None,
-    raw: given_as.Raw = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    raw: options.Raw = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Gives the open questions, with what the model would say.
 

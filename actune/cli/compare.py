@@ -7,42 +7,32 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import bench_options, options
+from actune.cli import bench_options
 from actune.cli.console import Output, counted
+from actune.cli.options import Json, Quiet, run_options
+from actune.core.options import Place
+from actune.core.run_options import RunOptions
 from actune.errors import ActuneError
 
 
+@run_options(Place.COMPARE)
 def compare(
-    data: options.Data,
+    *,
     methods: Annotated[
-        str, typer.Option(help="The methods to compare with random, separated by commas; `actune methods` lists them.")
+        str, typer.Option(help="The methods to compare with random, separated by commas; see `actune methods`.")
     ] = "auto,entropy,badge",
-    seeds: Annotated[
-        int, typer.Option(help="How many runs of each method, with different seeds; a verdict needs at least 3.")
-    ] = 5,
-    model: options.Model = "minilm",
-    learner: Annotated[str, typer.Option(help="probe (minutes on a CPU) or finetune.")] = "probe",
-    initial: options.Initial = None,
-    batch: options.Batch = None,
-    rounds: Annotated[
-        int | None, typer.Option(help="The number of rounds of each run; by default the data set's own.")
-    ] = None,
-    settings: options.Set = None,
+    seeds: Annotated[int, typer.Option(help="How many runs each method gets; an answer needs at least 3.")] = 5,
+    learner: Annotated[
+        str, typer.Option(help="How a model learns: probe, which takes minutes on a CPU, or finetune.")
+    ] = "probe",
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The results folder; by default runs/compare-NAME.")
+        Path | None, typer.Option(metavar="DIR", help="The folder of results; by default runs/compare-NAME.")
     ] = None,
     workers: bench_options.Workers = None,
     threads: bench_options.Threads = None,
-    device: options.Device = "auto",
-    data_dir: options.DataDir = None,
-    text: options.Text = None,
-    label: options.Label = None,
-    id: options.Id = None,
-    dev: options.Dev = None,
-    test: options.Test = None,
-    split: Annotated[str | None, typer.Option(help="The column that assigns each row to train, dev or test.")] = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    options: RunOptions,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compares methods with random sampling on labelled data and says whether active learning helps.
 
@@ -57,13 +47,12 @@ def compare(
     from actune.cli.live import watched
 
     output = Output(json, quiet)
-    words = options.given(initial=initial, batch=batch, rounds=rounds)
-    files = {name: str(file.absolute()) for name, file in (("dev", dev), ("test", test)) if file is not None}
-    reading = {**options.given(text=text, label=label, id=id, split=split), **files}
     chosen = [word.strip() for word in methods.split(",") if word.strip()]
-    grid = own_grid(data, chosen, seeds, model, learner, {**options.changes_of(settings), **words}, reading)
-    folder = out or Path("runs") / f"compare-{short_name(data)}"
-    found, executor = bench_options.local(device, workers, threads)
+    grid = own_grid(options, chosen, seeds, learner)
+    folder = out or Path("runs") / f"compare-{short_name(options['source'])}"
+    found, executor = bench_options.local(options["device"], workers, threads)
+    place = options["reading"].get("data_dir")
+    data_dir = None if place is None else Path(place)
     work = prepare(grid, folder, found, (), data_dir)
     output.say(f"{counted(len(work.cells), 'run')} in {folder}, {len(work.done)} already finished")
     watched(output, work, work.events(executor, data_dir))

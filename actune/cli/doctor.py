@@ -7,15 +7,15 @@ import platform
 from importlib.util import find_spec
 from typing import Any
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output
 from actune.errors import ActuneError
 
 
 def doctor(
-    data_dir: given_as.DataDir = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    data_dir: options.DataDir = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Says which versions, which device, which models and which data sets a run would use here.
 

@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 
 def export(
-    folder: given_as.Folder,
+    folder: options.Folder,
     to: Annotated[Path, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file.")],
     pseudo: Annotated[
         bool, typer.Option("--pseudo", help="Also what the model trusts itself about, marked so.")
     ] = False,
-    raw: given_as.Raw = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    raw: options.Raw = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Writes the labels: id, text, label, source (human or pseudo), round, confidence, by.
 

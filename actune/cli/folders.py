@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
 
+from actune.cli.failures import Stopped
 from actune.core.progress import Progress, silent
 from actune.errors import RunFolderError
 from actune.session.config import FILE
 from actune.session.session import Session
 from actune.session.setup import open_session
 from actune.session.store import storage_sentences
+
+
+@contextmanager
+def run_folder(out: Path | None) -> Iterator[Path]:
+    """The folder of a simulated run, by default a new numbered one; Ctrl-C says how to go on."""
+    with nullcontext(out) if out else numbered_folder(Path("runs")) as folder:
+        try:
+            yield folder
+        except KeyboardInterrupt:
+            if not (folder / FILE).exists():
+                raise Stopped("stopped before anything was finished: the same command starts again") from None
+            again = "the same command" if out else f"the same command with --out {folder}"
+            raise Stopped(f"stopped: what was finished is kept in {folder}, and {again} continues") from None
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 from actune.cli.options import given
-from actune.cli.start import classes_of
+from actune.core.spec import class_names
 from actune.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ def label_model(
     to: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file for the labels.")
     ] = None,
-    seed: given_as.Seed = 0,
-    data_dir: given_as.DataDir = None,
-    text: given_as.Text = None,
-    label: given_as.Label = None,
-    id: given_as.Id = None,
-    raw: given_as.Raw = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    seed: options.Seed = 0,
+    data_dir: options.DataDir = None,
+    text: options.Text = None,
+    label: options.Label = None,
+    id: options.Id = None,
+    raw: options.Raw = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Combines the votes of several sources: id, text, label and confidence of every row that has a vote.
 
@@ -68,7 +68,7 @@ def label_model(
         data,
         None if rules is None else str(rules),
         None if columns is None else [name.strip() for name in columns.split(",")],
-        None if labels is None else classes_of(labels),
+        None if labels is None else class_names(labels),
         reading,
     )
     combined = combine(model, voted.votes, len(voted.pool.classes), seed)

@@ -1,93 +1,69 @@
-"""The options that several commands share, each written once."""
+"""The options that several commands share; those of a run are taken from its spec."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from actune.errors import SettingError
+from actune.core.options import Option, Place, command_options, from_command_line
+from actune.core.spec import RunSpec
 
-if TYPE_CHECKING:
-    from actune.session.request import Words
-
-Data = Annotated[
-    str,
-    typer.Argument(metavar="DATA", help="A named data set (trec), a file, a folder with a train file, or a hub id."),
-]
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run or a project.")]
-
-Method = Annotated[str, typer.Option(help="What to ask and trust: see `actune methods`.")]
-Preset = Annotated[str, typer.Option(help="Which published settings to use.")]
-Model = Annotated[str, typer.Option(help="The encoder: minilm, mpnet, a folder, or a hub id.")]
-Learner = Annotated[str, typer.Option(help="finetune, probe, or auto.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, or cuda.")]
-Initial = Annotated[int | None, typer.Option(help="Labels before the first round; the data set's own by default.")]
-Batch = Annotated[int | None, typer.Option(help="Labels asked for each round; the data set's own by default.")]
-Seed = Annotated[int, typer.Option(help="Decides every random draw.")]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Overrides a setting; repeatable.")]
-RoundSeconds = Annotated[float, typer.Option(help="With --learner auto on a CPU: the longest round to fine-tune in.")]
-DataDir = Annotated[Path | None, typer.Option(help="The folder that holds the named data sets.")]
-
-First = Annotated[
-    str | None,
-    typer.Option(help="What to ask before there is a model: random, representatives, typiclust, or alps."),
-]
-Adapt = Annotated[int, typer.Option(metavar="STEPS", help="Trains the encoder on the texts themselves first.")]
-TrainLayers = Annotated[
-    int | None, typer.Option(metavar="N", help="Fine-tune the last N layers only, on kept outputs of those below.")
-]
-CacheLimit = Annotated[float | None, typer.Option(metavar="GB", help="What these outputs may take on the disk.")]
-Weak = Annotated[bool, typer.Option("--weak", help="Begin with a model of the votes that come with the data.")]
-VotesFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with these votes: a table, or rules.")]
-LabelModel = Annotated[str, typer.Option(help="How votes become labels: majority, em, or snorkel.")]
-KeepWeak = Annotated[bool, typer.Option("--keep-weak", help="Train on weak labels until a person overrules them.")]
-StartFrom = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Begin with your own classifier: a saved model, or a run.")
-]
-
-Text = Annotated[str | None, typer.Option(help="The column of texts; `text` by default.")]
-Label = Annotated[str | None, typer.Option(help="The column of labels; `label` by default.")]
-Id = Annotated[str | None, typer.Option(help="The column of ids; `id` by default, else row numbers.")]
-Dev = Annotated[Path | None, typer.Option(metavar="FILE", help="Labelled texts that choose the checkpoint.")]
-Test = Annotated[Path | None, typer.Option(metavar="FILE", help="Labelled texts that measure the model.")]
-
-Raw = Annotated[bool, typer.Option("--raw", help="Leave CSV cells as they are, for machines.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no prose.")]
+Command = Callable[..., None]
 
 
-def changes_of(settings: Sequence[str] | None, **named: object) -> dict[str, str]:
-    """`--set a=1 --set b=2` as a mapping, beside settings that have an option of their own."""
-    changes = {name: str(value) for name, value in named.items() if value is not None}
-    for setting in settings or ():
-        name, sign, value = setting.partition("=")
-        if not sign or not name.strip():
-            raise SettingError(f"--set takes name=value, not {setting!r}")
-        changes[name.strip()] = value.strip()
-    return changes
+def run_options(place: Place, spec: type = RunSpec) -> Callable[[Command], Command]:
+    """Puts the options that a run has at this place where a command has the parameter `options`."""
+
+    def decorate(command: Command) -> Command:
+        told = command_options(spec, place)
+
+        @wraps(command)
+        def called(**words: Any) -> None:
+            given = {option.name: words.pop(option.name) for option in told}
+            command(options=from_command_line(spec, place, given), **words)
+
+        parameters: list[inspect.Parameter] = []
+        for parameter in inspect.signature(command, eval_str=True).parameters.values():
+            parameters += map(_parameter, told) if parameter.name == "options" else [parameter]
+        called.__dict__["__signature__"] = inspect.Signature(parameters)
+        called.__annotations__ = {}  # those of the command itself are not those of its options
+        return called
+
+    return decorate
 
 
-def opening(
-    first: str | None,
-    adapt: int,
-    weak: bool,
-    votes: Path | None,
-    label_model: str,
-    keep_weak: bool,
-    start_from: Path | None,
-) -> Words:
-    """What a run begins with, in a request's words."""
-    return {
-        "first": first or "",
-        "adapt": adapt,
-        "weak": str(votes) if votes else "own" if weak else "",
-        "label_model": label_model,
-        "keep_weak": keep_weak,
-        "start_from": str(start_from) if start_from else "",
-    }
+def _parameter(option: Option) -> inspect.Parameter:
+    """An option as a parameter that Typer understands; None is what the user left out."""
+    kind: Any = str if option.parse else option.kind
+    default = None if option.from_data or option.default == "" else option.default
+    if option.is_argument:
+        default = inspect.Parameter.empty
+    elif default is None:
+        kind = kind | None
+    annotated: Any = Annotated
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=annotated[kind, _declaration(option, option.group)],
+    )
+
+
+def _declaration(option: Option, panel: str | None = None) -> Any:
+    if option.is_argument:
+        return typer.Argument(metavar=option.spelled, help=option.help)
+    return typer.Option(option.spelled, metavar=option.metavar, help=option.help, rich_help_panel=panel)
+
+
+def declared(name: str) -> Any:
+    """An option of a run as its spec declares it, for a command that has only a few of them."""
+    found = {option.name: option for place in Place for option in command_options(RunSpec, place)}
+    return _declaration(found[name])
 
 
 def given(**options: Any) -> Mapping[str, Any]:
@@ -95,3 +71,16 @@ def given(**options: Any) -> Mapping[str, Any]:
     return {
         name: str(value) if isinstance(value, Path) else value for name, value in options.items() if value is not None
     }
+
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run or a project.")]
+Device = Annotated[str, declared("device")]
+Seed = Annotated[int, declared("seed")]
+Text = Annotated[str | None, declared("text")]
+Label = Annotated[str | None, declared("label")]
+Id = Annotated[str | None, declared("id")]
+DataDir = Annotated[Path | None, declared("data_dir")]
+
+Raw = Annotated[bool, typer.Option("--raw", help="Leave CSV cells as they are, for other programs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no prose.")]

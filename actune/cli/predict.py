@@ -7,20 +7,20 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 from actune.errors import DataError
 
 
 def predict(
-    folder: given_as.Folder,
+    folder: options.Folder,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file with texts.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file.")],
-    text: given_as.Text = None,
-    id: given_as.Id = None,
-    raw: given_as.Raw = False,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    text: options.Text = None,
+    id: options.Id = None,
+    raw: options.Raw = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Labels new texts with the newest model: id, text, label, and a probability p_CLASS for each class.
 

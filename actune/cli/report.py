@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output
 
 
@@ -15,8 +15,8 @@ def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="The folders of runs or projects.")],
     to: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default DIR/report.html.")] = None,
     round: Annotated[int | None, typer.Option(help="The round whose map is drawn; the first by default.")] = None,
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Prints the learning curve, several runs side by side, and writes a page that needs no network.
 

@@ -7,22 +7,22 @@ from typing import Annotated
 
 import typer
 
-from actune.cli import options as given_as
+from actune.cli import options
 from actune.cli.console import Output, counted
 
 SHOWN = 5  # so many ids are named, the rest is counted
 
 
 def tell(
-    folder: given_as.Folder,
+    folder: options.Folder,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The questions with answers filled in.")],
     label_column: Annotated[str, typer.Option(help="The column of answers.")] = "label",
     id_column: Annotated[str, typer.Option(help="The column of ids.")] = "id",
     skip_word: Annotated[str, typer.Option(help="The answer for a text that cannot be labelled.")] = "skip",
     unskip_word: Annotated[str, typer.Option(help="The answer that takes a skip back.")] = "unskip",
     by: Annotated[str, typer.Option(help="Who answered.")] = "person",
-    json: given_as.Json = False,
-    quiet: given_as.Quiet = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Takes the answers of a file, by id. Nothing is trained.
 

@@ -4,53 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from actune.core import toml
+from actune.core.options import from_tables, options_of, tables_of
 from actune.core.settings import Settings, Training
-from actune.errors import RunFolderError
-from actune.session import toml
+from actune.core.spec import RunSpec
+from actune.errors import RunFolderError, SettingError
 
 FORMAT = 1
 FILE = "run.toml"
-BEFORE = {"as_long": False}  # what folders from before a setting was there went without
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for: two runs with equal requests are the same run."""
-
-    data: str
-    method: str = "auto"
-    preset: str = "paper"
-    model: str = "minilm"
-    learner: str = "auto"
-    device: str = "auto"
-    initial: int = 100
-    batch: int = 100
-    rounds: int = 0  # fine-tunings; 0 is a project that goes on as long as its people want
-    seed: int = 0
-    simulated: bool = False
-    noise: float = 0.0  # share of wrong answers that a simulated oracle gives
-    adapt: int = 0  # steps of masked-language-model training on the pool before round 0
-    first: str = ""  # how to choose what to ask before there is a model
-    weak: str = ""  # votes of rules that the first model learns from: own, or a file
-    label_model: str = "em"  # how these votes become one label
-    keep_weak: bool = False  # weak labels stay in training until a person overrules them
-    start_from: str = ""  # a folder with a classifier that is the first model
-    changes: Mapping[str, Any] = field(default_factory=dict)  # --set
-    reading: Mapping[str, Any] = field(default_factory=dict)  # columns, splits, folders
-
-    @property
-    def opens(self) -> bool:
-        """Whether there is a first model before anybody has answered: entry 0 of the curve, at 0 labels."""
-        return bool(self.weak or self.start_from)
-
-    @property
-    def fits(self) -> int:
-        """Planned models: one a round, and the first one where it needs no answers; 0 without a plan."""
-        return self.rounds + (self.opens if self.rounds else 0)
+WITHOUT_THE_SETTING = {"as_long": False}  # how runs were trained that are older than a setting of training
 
 
 @dataclass(frozen=True)
@@ -77,7 +43,7 @@ class Resolved:
 class Config:
     """One run's whole configuration."""
 
-    request: Request
+    request: RunSpec
     resolved: Resolved
     settings: Settings
     training: Training
@@ -89,13 +55,10 @@ class Config:
         return replace(self, request=replace(self.request, rounds=rounds))
 
     def dumps(self) -> str:
-        request = {k: v for k, v in asdict(self.request).items() if k not in ("changes", "reading")}
         return toml.dumps(
             {
                 "format": FORMAT,
-                "request": request,
-                "set": dict(self.request.changes),
-                "reading": dict(self.request.reading),
+                **tables_of(self.request),
                 "resolved": asdict(self.resolved),
                 "settings": asdict(self.settings),
                 "training": asdict(self.training),
@@ -124,38 +87,44 @@ def load_config(folder: Path) -> Config:
         )
     try:
         return Config(
-            request=Request(**tables["request"], changes=tables["set"], reading=tables["reading"]),
+            request=from_tables(RunSpec, tables),
             resolved=Resolved(**_tuples(tables["resolved"])),
             settings=Settings(**tables["settings"]),
             training=_training(tables["training"]),
             final_training=_training(tables["final_training"]),
             versions=tables["versions"],
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, SettingError) as error:
         raise RunFolderError(f"{str(file)!r} is incomplete or was changed by hand: {error}") from error
 
 
 def _training(table: dict[str, Any]) -> Training:
-    return Training(**BEFORE | table) if table else Training()
+    return Training(**WITHOUT_THE_SETTING | table) if table else Training()
 
 
-def differences(old: Request, new: Request) -> list[str]:
-    """What two requests disagree on, in the user's words. More rounds than before is not a difference."""
-    lines = []
-    for name in (entry.name for entry in fields(Request)):
+def differences(old: RunSpec, new: RunSpec) -> list[str]:
+    """What two specs disagree on, as sentences for the user. More rounds than before is not a difference."""
+    changed: list[tuple[str, Any, Any]] = []
+    for name, option in options_of(type(new)).items():
         before, now = getattr(old, name), getattr(new, name)
-        if name == "rounds" and now >= before:
+        if not option.recorded or (name == "rounds" and now >= before):
             continue
         if isinstance(before, Mapping):
             keys = sorted({*before, *now})
-            lines += [
-                f"{key} is {before.get(key, 'not set')} there, {now.get(key, 'not set')} here"
-                for key in keys
-                if before.get(key) != now.get(key)
-            ]
-        elif before != now:
-            lines.append(f"--{name.replace('_', '-')} is {before or 'not set'} there, {now or 'not set'} here")
-    return lines
+            changed += [(option.spelled_for(key), before.get(key), now.get(key)) for key in keys]
+        else:
+            changed.append((option.spelled, before, now))
+    return [
+        f"{spelled} was {_told(before)} when this run was created, and is {_told(now)} now"
+        for spelled, before, now in changed
+        if before != now
+    ]
+
+
+def _told(value: Any) -> str:
+    if value is None or value is False or value == "":
+        return "not set"
+    return "set" if value is True else str(value)
 
 
 def _tuples(table: dict[str, Any]) -> dict[str, Any]:

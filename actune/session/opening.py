@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from actune.core.pool import UNKNOWN
+from actune.core.spec import RunSpec
 from actune.core.task import Task
-from actune.session.config import Request
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ class WeakLabels:
 PARTS = ("proba", "labels", "accuracy")
 
 
-def weak_labels(request: Request, task: Task) -> WeakLabels:
+def weak_labels(request: RunSpec, task: Task) -> WeakLabels:
     """The votes that a request names, combined as it asks."""
     from actune.session.votes import find_votes
     from actune.weak.label_models import combine

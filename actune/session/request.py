@@ -1,19 +1,21 @@
-"""What may be asked of a run: the words, what they mean for a task, and one sentence for what cannot work."""
+"""What options mean for a task, and one sentence for what cannot work."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
+from actune.core.options import from_keywords
+from actune.core.run_options import RunOptions
 from actune.core.settings import Settings, Training, override, split_changes
+from actune.core.spec import RunSpec
 from actune.core.task import Task
 from actune.errors import DataError, SettingError, nearest
 from actune.methods.recipes import find
 from actune.models.learners import check_learner
 from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
-from actune.session.config import Request
 from actune.session.first import FIRST
 
 PRESETS = {
@@ -22,43 +24,18 @@ PRESETS = {
 }
 
 
-class Words(TypedDict, total=False):
-    """What may be said about a run; what is left out is Request's default, or the task's."""
-
-    source: str  # the name of the data, as the user gave it
-    method: str
-    preset: str
-    model: str
-    learner: str
-    device: str
-    initial: int | None
-    batch: int | None
-    rounds: int | None
-    seed: int
-    simulated: bool
-    noise: float
-    adapt: int
-    first: str
-    weak: str
-    label_model: str
-    keep_weak: bool
-    start_from: str
-    changes: Mapping[str, Any]
-    reading: Mapping[str, Any]
-
-
-def make_request(task: Task, **words: Unpack[Words]) -> Request:
-    """The request with everything that the user left open taken from the task."""
-    said: dict[str, Any] = {name: value for name, value in words.items() if value is not None}
+def make_request(task: Task, **options: Unpack[RunOptions]) -> RunSpec:
+    """The spec that these options mean, with everything that the user left open taken from the task."""
+    said = from_keywords(RunSpec, options)
     rounds = task.plan.rounds if said.get("simulated") else 0
-    usual = {"data": said.pop("source", task.name), "initial": task.plan.initial, "batch": task.plan.batch}
-    changes = _plain(*split_changes(said.pop("changes", {})))
+    usual = {"data": task.name, "initial": task.plan.initial, "batch": task.plan.batch, "rounds": rounds}
     # the run may be opened from another folder
     for name in ("model", "start_from", "weak"):
         path = Path(said.get(name, "")).expanduser()
         if said.get(name) and said[name] not in KNOWN and path.exists():
             said[name] = str(path.absolute())
-    return Request(**{**usual, "rounds": rounds, **said, "changes": changes})
+    changes = _plain(*split_changes(said.pop("changes", {})))
+    return RunSpec(**{**usual, **said, "changes": changes})
 
 
 def _plain(method: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +46,7 @@ def _plain(method: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, 
     return dict(sorted(typed.items()))
 
 
-def check(request: Request, task: Task) -> None:
+def check(request: RunSpec, task: Task) -> None:
     """One sentence for a request that cannot work, before anything is written or loaded."""
     _one_of("preset", request.preset, PRESETS)
     find(request.method)
@@ -88,7 +65,7 @@ def check(request: Request, task: Task) -> None:
     _check_plan(request, task)
 
 
-def _check_opening(request: Request) -> None:
+def _check_opening(request: RunSpec) -> None:
     from actune.weak.label_models import LABEL_MODELS
 
     if request.first:
@@ -102,7 +79,7 @@ def _check_opening(request: Request) -> None:
         raise SettingError("--weak and --start-from both give the first model: choose one")
 
 
-def _check_plan(request: Request, task: Task) -> None:
+def _check_plan(request: RunSpec, task: Task) -> None:
     if min(request.initial, request.batch) < 1 or request.rounds < (1 if request.simulated else 0):
         raise SettingError("--initial, --batch and --rounds must be at least 1")
     if not request.simulated:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from actune.core.progress import Progress, silent
 from actune.core.settings import Settings, Training, override, split_changes
+from actune.core.spec import RunSpec
 from actune.core.task import Task
 from actune.methods.recipes import build, find
 from actune.models.learners import recipe_for
 from actune.models.sources import fetch, find_model
 from actune.models.starting import check_encoder
-from actune.session.config import Config, Request, Resolved
+from actune.session.config import Config, Resolved
 from actune.session.opening import WeakLabels
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ RELEASED = {"warmup": 0.05, "pseudo_rate": 0.25, "pseudo_constant": True}  # how
 
 
 def resolve_request(
-    request: Request, task: Task, round_seconds: float, progress: Progress, weak: WeakLabels | None = None
+    request: RunSpec, task: Task, progress: Progress = silent, weak: WeakLabels | None = None
 ) -> Config:
     """Everything that this machine and this data make of a request."""
     import torch
@@ -48,9 +49,7 @@ def resolve_request(
     learner, final = request.learner, False
     if learner == "auto":
         trial = training_of(request, task, "finetune", device.type, training_changes)
-        learner, layers, note = _affordable(
-            request, task, settings, trial, folder, device, round_seconds, progress, weak
-        )
+        learner, layers, note = _affordable(request, task, settings, trial, folder, device, progress, weak)
         notes += [note] if note else []
         training_changes = {"train_layers": layers, **training_changes} if layers else training_changes
         final = learner == "probe"
@@ -80,13 +79,13 @@ def resolve_request(
     return Config(request, resolved, settings, training, at_the_end, versions())
 
 
-def settings_of(request: Request, task: Task) -> Settings:
+def settings_of(request: RunSpec, task: Task) -> Settings:
     """The task's settings, as its preset and then the request change them."""
     released = task.released.get("settings", {}) if request.preset == "released" else {}
     return override(task.settings, {**released, **split_changes(request.changes)[0]})
 
 
-def training_of(request: Request, task: Task, learner: str, device: str, changes: Mapping[str, Any]) -> Training:
+def training_of(request: RunSpec, task: Task, learner: str, device: str, changes: Mapping[str, Any]) -> Training:
     """The recipe of a learner on a kind of device, as the task, the preset and these changes make it."""
     recipe = override(recipe_for(learner, device), task.training)
     if request.preset == "released":
@@ -96,7 +95,7 @@ def training_of(request: Request, task: Task, learner: str, device: str, changes
 
 
 def encoder_folder(
-    request: Request,
+    request: RunSpec,
     task: Task,
     settings: Settings,
     device: torch.device,
@@ -122,13 +121,12 @@ def encoder_folder(
 
 
 def _affordable(
-    request: Request,
+    request: RunSpec,
     task: Task,
     settings: Settings,
     recipe: Training,
     folder: Path,
     device: torch.device,
-    round_seconds: float,
     progress: Progress,
     weak: WeakLabels | None,
 ) -> tuple[str, int, str]:
@@ -155,11 +153,11 @@ def _affordable(
     if weak is not None:
         estimate = max(estimate, seconds(len(weak.of_row), trusts=False))
     said = f"a round of fine-tuning on this CPU was estimated at {estimate:.0f} s"
-    if estimate <= round_seconds:
+    if estimate <= request.round_seconds:
         return "finetune", 0, f"{said}: the learner is finetune"
     layers = layer_count(folder)
     upper = layers // 2
-    if upper and estimate * upper / layers <= round_seconds:  # both training and reading shrink with the layers
+    if upper and estimate * upper / layers <= request.round_seconds:  # both training and reading shrink with the layers
         return "finetune", upper, f"{said}: the learner is finetune, of the upper {upper} of {layers} layers"
     return "probe", 0, f"{said}: the learner is probe"
 

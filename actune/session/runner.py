@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from actune.core.dialogue import Annotator
 from actune.core.pool import Pool
-from actune.errors import RunFolderError
-from actune.session.config import FILE, Request, differences, load_config
 from actune.session.session import Session
 
 
@@ -23,15 +20,6 @@ def run(session: Session, annotator: Annotator, tell: Callable[[dict[str, Any]],
         tell(session.advance())
     if session.config.resolved.final and session.final is None:
         session.finish()
-
-
-def same_run(folder: Path, request: Request) -> bool:
-    """Whether `folder` holds this very run already; another run there is an error that names the differences."""
-    if not (folder / FILE).exists():
-        return False
-    if found := differences(load_config(folder).request, request):
-        raise RunFolderError(f"{str(folder)!r} holds another run: {'; '.join(found)}")
-    return True
 
 
 def result(session: Session) -> dict[str, Any]:

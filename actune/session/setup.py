@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from actune.core.dialogue import Answer
 from actune.core.pool import UNKNOWN, Pool
 from actune.core.progress import Progress, silent
+from actune.core.run_options import RunOptions
 from actune.core.settings import own_settings
 from actune.core.task import Plan, Task
 from actune.data.splits import Reading, cut_pool
@@ -18,7 +19,7 @@ from actune.errors import DataError, RunFolderError
 from actune.session.database import QuestionRow, Selection
 from actune.session.first import first_rows
 from actune.session.opening import WeakLabels, weak_labels
-from actune.session.request import Words, check, check_seed, make_request
+from actune.session.request import check, check_seed, make_request
 from actune.session.resolve import fingerprint, resolve_request
 from actune.session.session import Session
 from actune.session.store import Store, check_free
@@ -30,21 +31,31 @@ def create(
     folder: str | Path,
     data: Task | Pool,
     *,
-    round_seconds: float = 60.0,
     progress: Progress = silent,
-    **words: Unpack[Words],
+    **options: Unpack[RunOptions],
 ) -> Session:
-    """A new run in `folder`. A pool alone is a project whose answers come from people; a task may be simulated."""
+    """A new run in `folder`. A pool alone is a project whose answers come from people; a task may be simulated.
+
+    The options are those of `RunSpec` in core/spec.py, which docs/options.md lists.
+    """
     task = data if isinstance(data, Task) else project_task(data)
-    request = make_request(task, **words)
+    request = make_request(task, **options)
     check(request, task)
     check_free(Path(folder))  # before anything takes time
     weak = weak_labels(request, task) if request.weak else None
-    config = resolve_request(request, task, round_seconds, progress, weak)
+    config = resolve_request(request, task, progress, weak)
     with Store.creating(Path(folder), config) as store:
         session = Session(store, task, progress)
         _fill(session, weak)
     return session
+
+
+def create_project(folder: str | Path, progress: Progress = silent, **options: Unpack[RunOptions]) -> Session:
+    """A new project on the data that the options name. Labels that the data has already become answers."""
+    reading = {**options.get("reading", {}), "hold_out_dev": 0, "hold_out_test": 0}
+    found = find_task(options["source"], reading, options.get("seed", 0))
+    task = replace(project_task(found.pool, found.name), dev=found.dev, test=found.test, notes=found.notes)
+    return create(folder, task, progress=progress, **options)
 
 
 def _fill(session: Session, weak: WeakLabels | None) -> None:
@@ -74,13 +85,13 @@ def open_session(folder: str | Path, progress: Progress = silent) -> Session:
     if config.resolved.stored:
         task = _stored_task(store)
     else:
-        task = task_of(config.request.data, config.request.reading, config.request.seed, config.request.preset)
+        task = find_task(config.request.data, config.request.reading, config.request.seed, config.request.preset)
         if fingerprint(task) != config.resolved.fingerprint:
             raise RunFolderError(f"the data of {config.request.data!r} is not what {str(folder)!r} was made with")
     return Session(store, task, progress)
 
 
-def task_of(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:
+def find_task(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:
     """The task that a request's words name; the authors' scripts cut its pool to 20,000 rows a class."""
     check_seed(seed)
     words = dict(reading)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from actune.core.pool import Pool
+from actune.core.spec import OWN_VOTES
 from actune.core.task import Task
 from actune.data.formats import Table, names_in, pool_from, read_table
 from actune.data.splits import relabel
@@ -18,8 +19,6 @@ from actune.data.tasks import card, cards, load_task, load_votes, row_ids
 from actune.errors import DataError
 from actune.weak.rules import KINDS, apply_rules, run_rules
 from actune.weak.votes import ABSTAIN, Cells, Votes, Where, classes_in, row_number, vote_columns, votes_of
-
-OWN = "own"  # the votes that come with the data itself
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,11 @@ def find_votes(weak: str, task: Task, reading: Mapping[str, Any], source: str = 
     """
     if Path(weak).suffix in KINDS:
         votes = apply_rules(weak, task.pool.texts, task.pool.classes)
-    elif weak == OWN and task.bundled:
+    elif weak == OWN_VOTES and task.bundled:
         whole = votes_of({"votes": load_votes(task.name, _data_dir(source, reading))}, task.pool.classes)
         votes = _aligned(whole, row_ids(card(task.name), "train"), task.pool)  # the pool may be a sample
     else:
-        votes = _from_table(source if weak == OWN else weak, task, reading, source)
+        votes = _from_table(source if weak == OWN_VOTES else weak, task, reading, source)
     rows, texts = len(votes), len(task.pool)
     if rows != texts:
         hint = "vote on each of them in their order, or give the votes a column of ids"
@@ -66,7 +65,7 @@ def read_votes(
         if columns or classes or words:
             raise DataError(f"{data} is a named data set with its own columns and classes: leave these options out")
         task = load_task(data, data_dir)
-        return Voted(task.pool, find_votes(rules or OWN, task, {"data_dir": data_dir}))
+        return Voted(task.pool, find_votes(rules or OWN_VOTES, task, {"data_dir": data_dir}))
     table = read_table(data)
     pool, has_texts = _pool(table, words, needs_texts=bool(rules))
     where = _where(rules, table)

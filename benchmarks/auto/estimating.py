@@ -112,13 +112,13 @@ def overheard() -> Iterator[list[dict[str, float]]]:
 def one_run(name: str, seed: int, data_dir: str | None) -> list[dict[str, Any]]:
     """One line a round; the forms that belong to it are those beside the estimate that it kept."""
     import actune
-    from actune.session.setup import task_of
+    from actune.session.setup import find_task
 
     skewed = name.removesuffix("_skewed")
     task = (
         load_task(name, data_dir, seed, ROWS)
         if skewed == name
-        else task_of(f"runs/skewed-data/{skewed}", {"sample": ROWS}, seed)
+        else find_task(f"runs/skewed-data/{skewed}", {"sample": ROWS}, seed)
     )
     with tempfile.TemporaryDirectory() as scratch, overheard() as said:
         session = actune.create(

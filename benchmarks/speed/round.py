@@ -50,7 +50,7 @@ from actune.models.sources import fetch, find_model
 from actune.session.machine import Machine
 from actune.session.outputs import ModelOutputs
 from actune.session.session import Session
-from actune.session.setup import task_of
+from actune.session.setup import find_task
 from benchmarks.speed.common import Results
 
 EMBEDDED = 10_000  # real texts whose embeddings two cores make in a minute
@@ -157,7 +157,7 @@ def write_files(folder: Path, given: argparse.Namespace, rows: int) -> None:
 def read_files(folder: Path) -> Task:
     """As `actune run pool.csv --dev dev.csv --test test.csv` does."""
     held = {name: folder / f"{name}.csv" for name in ("dev", "test")}
-    return labelled_only(task_of(str(folder / "pool.csv"), held, seed=0))
+    return labelled_only(find_task(str(folder / "pool.csv"), held, seed=0))
 
 
 def fill_cache(folder: Path, given: argparse.Namespace) -> float:

@@ -54,7 +54,7 @@ def test_shared_cells_equal_cells_of_their_own(
     for cell in work.cells:
         point = cell.point
         with one_thread(torch.device("cpu")):
-            session = actune.create(tmp_path / cell.key, load(point.data, point.reading, 0, "paper"), **cell.words)
+            session = actune.create(tmp_path / cell.key, load(point.data, point.reading, 0, "paper"), **cell.options)
             run(session, Oracle(session.pool))
         predictions = work.results.predictions(cell.key)
         assert predictions is not None

@@ -58,7 +58,7 @@ def test_a_cell_goes_on_where_another_grid_began_it_with_the_same_settings_in_ot
     grid_of: GridOf, tmp_path: Path
 ):
     left_out, named = (cell_of(grid_of(["actune"], [3], rounds=2, **words)) for words in ({}, {"beta": 0.5}))
-    assert left_out.key == named.key and left_out.words["changes"] != named.words["changes"]
+    assert left_out.key == named.key and left_out.options["changes"] != named.options["changes"]
     with pytest.raises(OutOfTime):
         run_cell(left_out, Job(tmp_path, until=time.time() - 1))
     run_cell(named, Job(tmp_path))
@@ -77,7 +77,7 @@ def test_a_cell_is_the_session_that_anybody_would_make(small: Small, tmp_path: P
     for cell in plan(parse_grid(small.text), device())[:2]:
         point = cell.point
         task = load(point.data, point.reading, point.seed, point.preset)
-        session = actune.create(tmp_path / cell.key, task, **cell.words)
+        session = actune.create(tmp_path / cell.key, task, **cell.options)
         run(session, Oracle(task.pool))
         rows = Results(small.folder).rows(cell.key)
         assert [row["accuracy"] for row in rows] == result(session)["accuracy"]

@@ -206,6 +206,6 @@ def test_openings_that_cannot_work(files: Path, fails: Fails, tmp_path: Path) ->
 
 def test_another_opening_is_another_run(weak_run: tuple[Path, dict[str, list[float]]], fails: Fails) -> None:
     words = ["run", "trec", "--weak", "--method", "actune", "--label-model", "majority", *PLAN, "--out", weak_run[0]]
-    assert "--label-model is em there, majority here" in fails(*words)
+    assert "--label-model was em when this run was created, and is majority now" in fails(*words)
     words = ["run", "trec", "--method", "actune", *PLAN, "--out", weak_run[0]]
-    assert "--weak is own there, not set here" in fails(*words)
+    assert "--weak or --votes was own when this run was created, and is not set now" in fails(*words)

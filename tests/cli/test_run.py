@@ -68,9 +68,9 @@ def test_the_same_command_elsewhere_asks_the_same(
 def test_other_settings_are_named(finished: tuple[list[object], Said], fails: Fails) -> None:
     words, _ = finished
     sentence = fails(*words, "--method", "entropy", "--set", "K=7", "--rounds", "2")
-    assert "--method is auto there, entropy here" in sentence
-    assert "--rounds is 3 there, 2 here" in sentence
-    assert "regions is not set there, 7 here" in sentence
+    assert "--method was auto when this run was created, and is entropy now" in sentence
+    assert "--rounds was 3 when this run was created, and is 2 now" in sentence
+    assert "--set regions was not set when this run was created, and is 7 now" in sentence
 
 
 def test_more_rounds_extend_and_texts_without_a_label_stay_out(tmp_path: Path, files: Path) -> None:

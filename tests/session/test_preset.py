@@ -14,7 +14,7 @@ from actune.data.tasks import card
 from actune.models.training import learning_rates
 from actune.session.request import make_request
 from actune.session.resolve import settings_of, training_of
-from actune.session.setup import task_of
+from actune.session.setup import find_task
 from tests.cli.conftest import write
 
 SCHEDULE = {"warmup": 0.05, "pseudo_rate": 0.25, "pseudo_constant": True}
@@ -88,8 +88,8 @@ def rows_of(task: Task) -> set[tuple[str, str, int]]:
 
 
 def test_the_pool_is_cut_to_20_000_rows_a_class_by_seed(large: Path) -> None:
-    whole = task_of(str(large), {}, seed=0)
-    one, again, other = (task_of(str(large), {}, seed, "released") for seed in (0, 0, 1))
+    whole = find_task(str(large), {}, seed=0)
+    one, again, other = (find_task(str(large), {}, seed, "released") for seed in (0, 0, 1))
     assert (len(whole.pool), len(one.pool), len(other.pool)) == (40_100, 40_000, 40_000)
     assert one.pool == again.pool != other.pool
     assert rows_of(one) < rows_of(whole)
@@ -98,4 +98,4 @@ def test_the_pool_is_cut_to_20_000_rows_a_class_by_seed(large: Path) -> None:
 
 
 def test_a_pool_of_fewer_rows_stays_whole() -> None:
-    assert task_of("trec", {}, 0, "released") == task_of("trec", {}, 0, "paper")
+    assert find_task("trec", {}, 0, "released") == find_task("trec", {}, 0, "paper")

@@ -49,6 +49,6 @@ def test_auto_takes_what_a_round_can_afford(
 
     monkeypatch.setattr(learners, "estimate_round", lambda *_: seconds)
     request = make_request(questions, method="random", simulated=True, initial=20, batch=10, rounds=2)
-    config = resolve_request(request, questions, 60.0, silent)
+    config = resolve_request(request, questions, silent)
     assert (config.resolved.learner, config.training.train_layers, config.resolved.final) == (learner, layers, final)
     assert f"estimated at {seconds:.0f} s" in " ".join(config.resolved.notes)

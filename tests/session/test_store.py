@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import actune
+from actune.core import toml
 from actune.errors import Busy, RunFolderError, StorageError
-from actune.session import toml
 from actune.session.config import FILE, differences, load_config
 from actune.session.database import AnswerRow, Database
 from actune.session.state import add_up
@@ -137,9 +137,21 @@ def test_arrays_come_back_bit_by_bit(folder):
 def test_differences_are_told_in_the_users_words(folder):
     request = load_config(folder).request
     assert differences(request, replace(request, rounds=5)) == []
-    assert differences(request, replace(request, rounds=1)) == ["--rounds is 2 there, 1 here"]
+    assert differences(request, replace(request, rounds=1)) == [
+        "--rounds was 2 when this run was created, and is 1 now"
+    ]
     other = replace(request, batch=6, changes={"epochs": 3})
-    assert differences(request, other) == ["--batch is 5 there, 6 here", "epochs is 2 there, 3 here"]
+    assert differences(request, other) == [
+        "--batch was 5 when this run was created, and is 6 now",
+        "--set epochs was 2 when this run was created, and is 3 now",
+    ]
+    read = replace(request, seed=1, keep_weak=True, reading={"text": "body", "classes": ["a", "b"]}, round_seconds=5.0)
+    assert differences(request, read) == [
+        "--seed was 0 when this run was created, and is 1 now",
+        "--keep-weak was not set when this run was created, and is set now",
+        "--labels was not set when this run was created, and is ['a', 'b'] now",
+        "--text was not set when this run was created, and is body now",
+    ]
 
 
 def test_answers_are_one_transaction(tmp_path):

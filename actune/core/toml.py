@@ -1,4 +1,4 @@
-"""Writing a small TOML file; Python reads the format but does not write it."""
+"""Writing a small TOML file: Python only reads the format, and a bare tree must run where tomli-w is not installed."""
 
 from __future__ import annotations
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from actune.core.dialogue import Answer
-from actune.core.pool import UNKNOWN, Pool
+from actune.core.pool import UNKNOWN, Pool, as_labels
 from actune.core.progress import Progress, silent
 from actune.core.settings import own_settings
+from actune.core.strings import Strings
 from actune.core.task import Plan, Task
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
@@ -55,7 +56,7 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
             if pool is not None:
                 # a person's project learns labels only through answers; a simulation keeps them for the oracle
                 hidden = split == "pool" and not simulated
-                labels = [UNKNOWN] * len(pool) if hidden else pool.labels
+                labels = [UNKNOWN] * len(pool) if hidden else pool.labels.tolist()
                 store.database.add_texts(split, zip(pool.ids, pool.texts, labels, strict=True))
     if not simulated:
         known = task.pool.known_rows()
@@ -110,7 +111,8 @@ def _stored_task(store: Store) -> Task:
     for split in ("pool", "dev", "test"):
         ids, texts, labels = store.database.texts(split)
         if ids:
-            pools[split] = Pool(tuple(texts), tuple(ids), store.config.resolved.classes, tuple(labels))
+            columns = Strings.of(texts), Strings.of(ids)
+            pools[split] = Pool(*columns, store.config.resolved.classes, as_labels(labels))
     if "pool" not in pools:
         raise RunFolderError(f"{str(store.folder)!r} holds no texts")
     return Task(store.config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), store.config.settings)

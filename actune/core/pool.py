@@ -134,3 +134,8 @@ def pool_of(
         twice = next(id for id in names if id in seen or seen.add(id))  # type: ignore[func-returns-value]
         raise DataError(f"the id {twice!r} occurs more than once: ids name rows and must differ")
     return Pool(texts, names, known, as_labels(new_numbers[given.numbers]), tuple(notes))
+
+
+def pool_of_numbers(texts: Sequence[str], ids: Sequence[str], classes: Sequence[str], labels: Sequence[int]) -> Pool:
+    """A pool from class numbers, as a store gives them back; what was checked when it was made is not checked again."""
+    return Pool(Strings.of(texts), Strings.of(ids), tuple(classes), as_labels(labels))

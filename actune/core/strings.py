@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow
 
-BLOCK = 65_536  # strings that are Python objects at the same time
+BLOCK = 16_384  # strings that are Python objects at the same time
 
 
 class Strings(Sequence[str]):
@@ -97,7 +97,23 @@ class Strings(Sequence[str]):
         import numpy as np
         import pyarrow
 
-        return Strings(self.column.take(pyarrow.array(np.asarray(rows, np.int64))))
+        # chunk by chunk: Arrow would first put all chunks together, a second copy of every text
+        wanted = np.asarray(rows, np.int64)
+        order = np.argsort(wanted, kind="stable")
+        chunks = self.column.chunks
+        starts = np.cumsum([0, *map(len, chunks)])
+        bounds = np.searchsorted(wanted[order], starts)
+        found = [
+            chunk.take(pyarrow.array(wanted[order[low:high]] - start))
+            for chunk, start, low, high in zip(chunks, starts, bounds, bounds[1:], strict=False)
+            if high > low
+        ]
+        column = pyarrow.chunked_array(found, pyarrow.large_string())
+        if len(column) != len(wanted):
+            raise IndexError(f"there are {len(self):,} strings, and some of the rows are not among them")
+        if (np.diff(order) < 0).any():
+            column = column.take(pyarrow.array(np.argsort(order)))
+        return Strings(column)
 
     def rows_of(self, wanted: Sequence[str]) -> npt.NDArray[np.int64]:
         """Where each of these strings lies, -1 for one that is not here: one pass over all, whatever is wanted."""
@@ -115,16 +131,22 @@ class Strings(Sequence[str]):
         """How many different strings are in both."""
         import pyarrow.compute
 
-        shared = pyarrow.compute.is_in(self.column, value_set=other.column)
-        return len(self.column.filter(shared).unique())
+        few, many = sorted((self.column, other.column), key=len)  # only the few are kept in a table of hashes
+        return len(many.filter(pyarrow.compute.is_in(many, value_set=few)).unique())
 
     def repeated(self) -> tuple[int, int]:
         """How many different strings occur more than once, and how many rows have one of them."""
-        import pyarrow.compute
+        import numpy as np
 
-        if pyarrow.compute.count_distinct(self.column).as_py() == len(self):
+        # by hashes first: a table of a million strings would be as large as the strings
+        hashes = np.fromiter(map(hash, self), np.int64, len(self))
+        ordered = np.sort(hashes)
+        twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        if not len(twice):
             return 0, 0
-        counts = self.column.value_counts().field("counts").to_numpy()
+        places = np.minimum(np.searchsorted(twice, hashes), len(twice) - 1)
+        alike = np.flatnonzero(twice[places] == hashes)
+        counts = self.take(alike).column.value_counts().field("counts").to_numpy()
         return int((counts > 1).sum()), int(counts[counts > 1].sum())
 
 

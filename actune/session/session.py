@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from actune.core.dialogue import Answer, Question
-from actune.core.pool import UNKNOWN, Pool, as_labels
+from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
-from actune.core.strings import Strings
 from actune.core.task import Task
 from actune.errors import DataError, SettingError
 from actune.session.clock import Clock
@@ -133,7 +132,7 @@ class Session:
         answers = [(row, "label", number, "file") for row, number in numbers.items()]
         if self.store.database.add_texts("pool", rows, answers) != len(self.pool):  # another process has added some too
             ids, texts, labels = self.store.database.texts("pool")
-            pool = replace(pool, ids=Strings.of(ids), texts=Strings.of(texts), labels=as_labels(labels))
+            pool = pool_of_numbers(texts, ids, self.pool.classes, labels)
         self.task = replace(self.task, pool=pool)
         return len(more)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from actune.core.dialogue import Answer
-from actune.core.pool import UNKNOWN, Pool, as_labels
+from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.settings import own_settings
-from actune.core.strings import Strings
 from actune.core.task import Plan, Task
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
@@ -111,8 +110,7 @@ def _stored_task(store: Store) -> Task:
     for split in ("pool", "dev", "test"):
         ids, texts, labels = store.database.texts(split)
         if ids:
-            columns = Strings.of(texts), Strings.of(ids)
-            pools[split] = Pool(*columns, store.config.resolved.classes, as_labels(labels))
+            pools[split] = pool_of_numbers(texts, ids, store.config.resolved.classes, labels)
     if "pool" not in pools:
         raise RunFolderError(f"{str(store.folder)!r} holds no texts")
     return Task(store.config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), store.config.settings)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from actune.core.pool import UNKNOWN, Coded, Pool, as_labels, pool_of
 from actune.core.strings import Strings, is_text
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Table", "names_in", "pool_from", "read_more", "read_pool", "read_table", "read_texts"]
+__all__ = ["Table", "as_pool", "names_in", "pool_from", "read_more", "read_pool", "read_table", "read_texts"]
 
 EXPORTED = {"source", "round", "confidence"}  # columns by which our own export is known
 
@@ -30,13 +30,17 @@ def read_pool(
     classes: Sequence[str] | None = None,
     require_labels: bool = False,
 ) -> Pool:
-    """A pool from a file, a frame, a data set or a list; a pool stays what it is.
+    """A pool from a file, or from a frame, a data set or a list in memory.
 
     A column that is not named is `text`, `label` or `id`; the last two may be absent.
     """
-    if isinstance(data, Pool):
-        return data
     return pool_from(read_table(data), text, label, id, classes, require_labels)
+
+
+def as_pool(data: Data, reading: Mapping[str, Any]) -> Pool:
+    """A pool itself, or what `read_pool` makes of the data with the columns and classes that `reading` names."""
+    words = {name: reading[name] for name in ("text", "label", "id", "classes") if name in reading}
+    return data if isinstance(data, Pool) else read_pool(data, **words)
 
 
 def pool_from(

@@ -12,6 +12,8 @@ from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.settings import own_settings
 from actune.core.task import Plan, Task
+from actune.data.formats import as_pool
+from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError
@@ -28,14 +30,14 @@ RELEASED_ROWS = 20_000  # of each class, on average
 
 def create(
     folder: str | Path,
-    data: Task | Pool,
+    data: Task | Pool | Data,
     *,
     round_seconds: float = 60.0,
     progress: Progress = silent,
     **words: Unpack[Words],
 ) -> Session:
-    """A new run in `folder`. A pool alone is a project whose answers come from people; a task may be simulated."""
-    task = data if isinstance(data, Task) else project_task(data)
+    """A new run in `folder`. A task may be simulated; of a pool, a file or a frame people label the texts."""
+    task = data if isinstance(data, Task) else project_task(as_pool(data, words.get("reading", {})))
     request = make_request(task, **words)
     check(request, task)
     check_free(Path(folder))  # before anything takes time

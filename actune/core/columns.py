@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actune.core.arrow import as_numpy, integer_array
 from actune.core.pool import Pool, as_labels
 from actune.core.strings import BLOCK, Strings
 from actune.errors import RunFolderError
@@ -25,7 +26,7 @@ def write_columns(file: Path, ids: Strings, texts: Strings, labels: npt.NDArray[
         with pyarrow.ipc.new_file(stream, _schema()) as writer:
             for start in range(0, len(texts), BLOCK):
                 rows = slice(start, start + BLOCK)
-                cells = [ids[rows].column, texts[rows].column, pyarrow.array(labels[rows])]
+                cells = [ids[rows].column, texts[rows].column, integer_array(labels[rows])]
                 writer.write_table(pyarrow.table(cells, _schema()), BLOCK)
         stream.flush()
         os.fsync(stream.fileno())
@@ -38,7 +39,7 @@ def open_columns(files: Sequence[Path], classes: Sequence[str]) -> Pool:
 
     table = pyarrow.concat_tables([_mapped(file) for file in files])
     ids, texts, labels = table.columns
-    return Pool(Strings(texts), Strings(ids), tuple(classes), as_labels(labels.to_numpy()))
+    return Pool(Strings(texts), Strings(ids), tuple(classes), as_labels(as_numpy(labels)))
 
 
 def _mapped(file: Path) -> pyarrow.Table:

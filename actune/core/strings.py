@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from actune.core.arrow import as_numpy, integer_array, string_array
 from actune.errors import DataError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Strings(Sequence[str]):
         import numpy as np
         import pyarrow
 
-        numbers = pyarrow.array(np.arange(first, first + count))
+        numbers = integer_array(np.arange(first, first + count))
         return Strings(pyarrow.chunked_array([numbers.cast(pyarrow.large_string())]))
 
     def __len__(self) -> int:
@@ -104,7 +105,7 @@ class Strings(Sequence[str]):
         starts = np.cumsum([0, *map(len, chunks)])
         bounds = np.searchsorted(wanted[order], starts)
         found = [
-            chunk.take(pyarrow.array(wanted[order[low:high]] - start))
+            chunk.take(integer_array(wanted[order[low:high]] - start))
             for chunk, start, low, high in zip(chunks, starts, bounds, bounds[1:], strict=False)
             if high > low
         ]
@@ -112,7 +113,7 @@ class Strings(Sequence[str]):
         if len(column) != len(wanted):
             raise IndexError(f"there are {len(self):,} strings, and some of the rows are not among them")
         if (np.diff(order) < 0).any():
-            column = column.take(pyarrow.array(np.argsort(order)))
+            column = column.take(integer_array(np.argsort(order)))
         return Strings(column)
 
     def rows_of(self, wanted: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -121,11 +122,12 @@ class Strings(Sequence[str]):
         import pyarrow.compute
 
         encoded = Strings.of(wanted).column.combine_chunks().dictionary_encode()
-        place = pyarrow.compute.index_in(self.column, value_set=encoded.dictionary).fill_null(-1).to_numpy()
-        here = np.flatnonzero(place >= 0)[::-1]  # of equal strings the first one counts, so it is written last
+        is_wanted = pyarrow.compute.is_in(self.column, value_set=encoded.dictionary)
+        here = as_numpy(pyarrow.compute.indices_nonzero(is_wanted))
+        places = as_numpy(pyarrow.compute.index_in(self.column.filter(is_wanted), value_set=encoded.dictionary))
         rows: npt.NDArray[np.int64] = np.full(len(encoded.dictionary), -1, np.int64)
-        rows[place[here]] = here
-        return np.asarray(rows[encoded.indices.to_numpy()])
+        rows[places[::-1]] = here[::-1]  # of equal strings the first one counts, so it is written last
+        return np.asarray(rows[as_numpy(encoded.indices)])
 
     def in_common(self, other: Strings) -> int:
         """How many different strings are in both."""
@@ -146,7 +148,7 @@ class Strings(Sequence[str]):
             return 0, 0
         places = np.minimum(np.searchsorted(twice, hashes), len(twice) - 1)
         alike = np.flatnonzero(twice[places] == hashes)
-        counts = self.take(alike).column.value_counts().field("counts").to_numpy()
+        counts = as_numpy(self.take(alike).column.value_counts().field("counts"))
         return int((counts > 1).sum()), int(counts[counts > 1].sum())
 
 
@@ -176,7 +178,7 @@ class Rows(Mapping[str, int]):
         import pyarrow.compute
 
         # by bytes of UTF-8, which is also how Python orders strings
-        return pyarrow.compute.sort_indices(self.ids.column).to_numpy()
+        return as_numpy(pyarrow.compute.sort_indices(self.ids.column))
 
 
 def blocks_of(strings: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -189,11 +191,9 @@ def blocks_of(strings: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _array(block: list[str], before: int) -> pyarrow.Array:
-    import pyarrow
-
     try:
         if all(isinstance(each, str) for each in block):
-            return pyarrow.array(block, pyarrow.large_string())
+            return string_array(block)
     except UnicodeEncodeError:  # half of a surrogate pair, which no file and no tokenizer takes
         pass
     place = next(place for place, each in enumerate(block) if not is_text(each))

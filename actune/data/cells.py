@@ -6,8 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
+from actune.core.arrow import string_array
 from actune.core.strings import BLOCK, Strings
 from actune.errors import DataError, nearest
 
@@ -128,11 +129,9 @@ def blocks_of(cells: Sequence[object]) -> Iterator[Sequence[object]]:
 
 def packed(cells: list[object]) -> Block:
     """An Arrow array where all cells are strings or nothing, else the cells themselves."""
-    import pyarrow
-
     if all(cell is None or type(cell) is str for cell in cells):
         try:
-            return pyarrow.array(cells, pyarrow.large_string())
+            return string_array(cast("list[str | None]", cells))
         except UnicodeEncodeError:  # half of a surrogate pair: whoever uses the column says so, with the line
             pass
     return cells

@@ -76,9 +76,7 @@ def read_texts(data: Data, text: str | None = None, id: str | None = None) -> Po
     )
 
 
-def read_more(
-    data: Data, pool: Pool, text: str | None = None, label: str | None = None, id: str | None = None
-) -> Pool:
+def read_more(data: Data, pool: Pool, text: str | None = None, label: str | None = None, id: str | None = None) -> Pool:
     """More texts for a pool, with its classes; where the data has no ids, numbers that are still free there."""
     table = read_table(data)
     more = pool_from(table, text, label, id, pool.classes)

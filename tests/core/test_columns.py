@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +18,9 @@ from actune.errors import RunFolderError
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> Pool:
     monkeypatch.setattr(module, "BLOCK", 4)
-    return pool_of([f"naïve 日本 🙂 {row}" for row in range(10)], ["a", None, "b", "", "a"] * 2, [f"x{row}" for row in range(10)])
+    return pool_of(
+        [f"naïve 日本 🙂 {row}" for row in range(10)], ["a", None, "b", "", "a"] * 2, [f"x{row}" for row in range(10)]
+    )
 
 
 def written(file: Path, pool: Pool) -> Path:
@@ -60,3 +64,21 @@ def test_broken_files(tmp_path: Path, pool: Pool) -> None:
         pass
     with pytest.raises(RunFolderError, match="holds the columns x, not those of texts"):
         open_columns([file], pool.classes)
+
+
+def test_nothing_of_it_imports_pandas(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from pathlib import Path
+from actune.core.columns import open_columns, write_columns
+from actune.core.pool import pool_of
+pool = pool_of(["one", "two", "two"], ["a", None, "b"], ["x", "y", "z"])
+pool = pool.only([2, 0]).followed_by(pool_of(["three"], ["a"], classes=["a", "b"]))
+file = Path({str(tmp_path / "a.arrow")!r})
+write_columns(file, pool.ids, pool.texts, pool.labels)
+found = open_columns([file], ["a", "b"])
+assert found == pool and found.row_of["x"] == 1 and found.texts.repeated() == (0, 0)
+print([name for name in ("pandas", "torch") if name in sys.modules])
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

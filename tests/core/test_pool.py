@@ -36,7 +36,9 @@ def test_equal_pools() -> None:
     assert pool == pool_of_numbers(["one", "two"], ["0", "1"], ["a", "b"], [0, 1])
     others = {"texts": ["one", "2"], "ids": ["0", "2"], "classes": ["a", "b", "c"], "labels": ["a", None]}
     for name, other in others.items():
-        words = {"texts": ["one", "two"], "ids": ["0", "1"], "classes": ["a", "b"], "labels": ["a", "b"]} | {name: other}
+        words = {"texts": ["one", "two"], "ids": ["0", "1"], "classes": ["a", "b"], "labels": ["a", "b"]} | {
+            name: other
+        }
         assert pool != pool_of(**words)  # type: ignore[arg-type]
     assert pool != "a pool"
 

@@ -47,7 +47,8 @@ def test_equal_to_a_file(tmp_path: Path, data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [TEXTS, tuple(TEXTS), pd.Series(TEXTS), pd.Series(TEXTS, dtype=object), np.array(TEXTS), pa.chunked_array([TEXTS])]
+    "data",
+    [TEXTS, tuple(TEXTS), pd.Series(TEXTS), pd.Series(TEXTS, dtype=object), np.array(TEXTS), pa.chunked_array([TEXTS])],
 )
 def test_texts_alone(data: Any) -> None:
     assert read_pool(data) == pool_of(TEXTS)
@@ -96,7 +97,10 @@ def test_class_labels_of_a_data_set() -> None:
         ({"text": TEXTS, "label": ["a"]}, r"the columns differ in length \(text 4, label 1\)"),
         (pd.DataFrame([["one", "two"]], columns=["text", "text"]), "more than one column 'text'"),
         (pa.Table.from_arrays([["a"], ["b"]], ["text", "text"]), "more than one column 'text'"),
-        ({"train": datasets.Dataset.from_dict(CELLS)}, r"has the splits train: give one of them, such as data\['train'\]"),
+        (
+            {"train": datasets.Dataset.from_dict(CELLS)},
+            r"has the splits train: give one of them, such as data\['train'\]",
+        ),
     ],
 )
 def test_what_cannot_be_read(data: Any, sentence: str) -> None:
@@ -119,7 +123,9 @@ def test_a_task_from_frames() -> None:
     assert (len(task.pool), task.dev, task.test) == (50, read_pool(frame[:6]), read_pool(frame[6:10]))
     splits = {"train": frame[10:], "validation": frame[:6], "test": frame[6:10].assign(label=None), "other": frame}
     parts = resolve(splits)
-    assert parts.dev == task.dev and parts.test is not None and len(parts.test) == 8  # held out: the given has no labels
+    assert (
+        parts.dev == task.dev and parts.test is not None and len(parts.test) == 8
+    )  # held out: the given has no labels
     given = datasets.DatasetDict({"train": datasets.Dataset.from_pandas(frame)})
     held = resolve(given, reading=Reading(hold_out_dev=5, hold_out_test=0))
     assert held.dev is not None and (len(held.pool), len(held.dev), held.test) == (45, 5, None)

@@ -111,16 +111,13 @@ def _texts(table: Table, name: str, cells: Sequence[object]) -> Strings:
     empty: list[int] = []
     other: list[int] = []
     bad: list[int] = []
-    row = 0
-    for block in blocks_of(cells):
-        for row, cell in enumerate(block, start=row):
-            if _missing(cell):
-                empty.append(row)
-            elif not isinstance(cell, str):
-                other.append(row)
-            elif not _writable(cell):
-                bad.append(row)
-        row += 1
+    for row, cell in enumerate(cells):
+        if _missing(cell):
+            empty.append(row)
+        elif not isinstance(cell, str):
+            other.append(row)
+        elif not _writable(cell):
+            bad.append(row)
     if empty:
         raise DataError(f"{place} has no text in {table.where(empty)}: fill or remove these rows")
     if other:

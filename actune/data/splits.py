@@ -10,8 +10,8 @@ from actune.core.pool import UNKNOWN, Coded, Pool, pool_of
 from actune.core.settings import own_settings
 from actune.core.streams import Streams
 from actune.core.task import Plan, Task
-from actune.data.formats import pool_from, repeats
 from actune.data.cells import Table
+from actune.data.formats import pool_from, repeats
 from actune.data.frames import Data
 from actune.data.tables import read_table
 from actune.errors import DataError

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 FEW = 10  # texts that are asked about or read
+FIRST = ["--first", "random", "--initial", str(FEW)]
 ADDED = 3  # words behind each question, so that texts differ
 MEBIBYTE = 1024  # kilobytes, which is what Linux counts in
 
@@ -93,13 +94,13 @@ def main() -> None:
         folder = Path(tempfile.mkdtemp(prefix="actune-pool-"))
         own = [__file__, "--folder", str(folder)]
         project = str(folder / "project")
+        start = ["-m", "actune", "start", "--labels", "question,answer", "--learner", "probe", *FIRST]
         commands = {
             "make": [*own, "--step", "make", "--rows", str(rows)],
             "read": [*own, "--step", "read"],
             "write": [*own, "--step", "write"],
             "open": [*own, "--step", "open"],
-            "start": ["-m", "actune", "start", str(folder / "pool.csv"), "--labels", "question,answer"]
-            + ["--out", project, "--first", "random", "--learner", "probe", "--initial", str(FEW)],
+            "start": [*start, str(folder / "pool.csv"), "--out", project],
             "ask": ["-m", "actune", "ask", project, "--to", str(folder / "batch.csv")],
         }
         try:

@@ -74,7 +74,7 @@ def test_named_columns() -> None:
     pool = read_pool(frame, text="body", label="topic", id="key", classes=["b", "a"])
     assert pool == pool_of(TEXTS, LABELS, IDS, ["b", "a"])
     assert read_pool(frame, text="5").texts == TEXTS
-    with pytest.raises(DataError, match="the data has no column 'text', name one with --text: .*known: 5, body, key"):
+    with pytest.raises(DataError, match=r"the data has no column 'text', name one with --text: .*known: 5, body, key"):
         read_pool(frame)
 
 

@@ -27,7 +27,7 @@ class Oracle:
         return answers
 
     def _label(self, id: str) -> str | None:
-        number = self.pool.labels[self.pool.row_of[id]]
+        number = int(self.pool.labels[self.pool.row_of[id]])
         if number == UNKNOWN:
             return None
         rng = Streams(self.seed).rng(f"oracle {id}")  # by text, so that the order of questions changes no answer

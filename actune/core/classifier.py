@@ -68,6 +68,7 @@ class Learner(Protocol):
     """How a classifier learns: the whole encoder, or a small head on frozen embeddings."""
 
     notes: list[str]  # facts for the user, such as how many texts were cut
+    cut: int  # of the texts that were prepared last, those that are longer than the token limit
 
     def prepare(self, texts: Sequence[str], progress: Progress = ...) -> Any: ...
 

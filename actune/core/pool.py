@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from actune.core.strings import Rows, Strings
 from actune.errors import DataError, nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 UNKNOWN = -1  # a label that nobody has given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
-    """Rows of text. Labels are class numbers inside (UNKNOWN where there is none), names at every boundary."""
+    """Rows of text. Labels are class numbers inside (UNKNOWN where there is none), names at every boundary.
 
-    texts: tuple[str, ...]
-    ids: tuple[str, ...]
+    Every field with a value for each row is a column, so that a pool of millions is a few buffers. `pool_of` makes a
+    pool from lists.
+    """
+
+    texts: Strings
+    ids: Strings
     classes: tuple[str, ...]
-    labels: tuple[int, ...]
-    notes: tuple[str, ...] = field(default=(), compare=False)  # what reading found, told to the user once
+    labels: npt.NDArray[np.int64]
+    notes: tuple[str, ...] = ()  # what reading found, told to the user once; two pools may differ in it and be equal
 
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pool):
+            return NotImplemented
+        same = self.classes == other.classes and self.texts == other.texts and self.ids == other.ids
+        return same and self.labels.tolist() == other.labels.tolist()
+
     @cached_property
-    def row_of(self) -> dict[str, int]:
+    def row_of(self) -> Rows:
         """Row number by id."""
-        return {id: row for row, id in enumerate(self.ids)}
+        return Rows(self.ids)
 
     def class_number(self, name: str) -> int:
         """The number of a class name, or a sentence that suggests the nearest."""
@@ -38,47 +54,88 @@ class Pool:
 
     def known_rows(self) -> list[int]:
         """Rows whose label is known."""
-        return [row for row, label in enumerate(self.labels) if label != UNKNOWN]
+        return (self.labels != UNKNOWN).nonzero()[0].tolist()  # type: ignore[no-any-return]
 
-    def only(self, rows: Sequence[int]) -> Pool:
+    def only(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Pool:
         """A new pool of these rows (a split is a pool of its own, not a renumbering of another)."""
+        import numpy as np
+
+        places = np.asarray(rows, np.int64)
         return replace(
-            self,
-            texts=tuple(self.texts[row] for row in rows),
-            ids=tuple(self.ids[row] for row in rows),
-            labels=tuple(self.labels[row] for row in rows),
+            self, texts=self.texts.take(places), ids=self.ids.take(places), labels=as_labels(self.labels[places])
         )
 
     def followed_by(self, more: Pool) -> Pool:
         """This pool with more rows behind it; old rows keep their numbers."""
-        if taken := [id for id in more.ids if id in self.row_of]:
-            raise DataError(f"{len(taken)} of the new ids are in the pool already, the first is {taken[0]!r}")
-        return replace(
-            self,
-            texts=self.texts + more.texts,
-            ids=self.ids + more.ids,
-            labels=self.labels + more.labels,
-        )
+        import numpy as np
+
+        if len(taken := np.flatnonzero(self.ids.rows_of(more.ids) >= 0)):
+            first = more.ids[int(taken[0])]
+            raise DataError(f"{len(taken)} of the new ids are in the pool already, the first is {first!r}")
+        labels = as_labels(np.concatenate([self.labels, more.labels]))
+        return replace(self, texts=self.texts + more.texts, ids=self.ids + more.ids, labels=labels)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Label names by row, as numbers into a list of names; UNKNOWN where there is none."""
+
+    names: tuple[str, ...]
+    numbers: npt.NDArray[np.int64]
+
+    def occurring(self) -> list[str]:
+        """The names that some row has, sorted."""
+        import numpy as np
+
+        return sorted({self.names[number] for number in np.unique(self.numbers).tolist() if number != UNKNOWN})
+
+
+def coded(names: Sequence[str | None]) -> Coded:
+    """Label names as numbers; None and the empty string are no name."""
+    number: dict[str, int] = {}
+    numbers = [number.setdefault(name, len(number)) if name else UNKNOWN for name in names]
+    return Coded(tuple(number), as_labels(numbers))
+
+
+def as_labels(numbers: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Class numbers as a column that nobody can change by accident."""
+    import numpy as np
+
+    labels = np.asarray(numbers, np.int64).view()
+    labels.flags.writeable = False
+    return labels
 
 
 def pool_of(
     texts: Sequence[str],
-    labels: Sequence[str | None] | None = None,
+    labels: Sequence[str | None] | Coded | None = None,
     ids: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
     notes: Sequence[str] = (),
 ) -> Pool:
     """A pool from label names. Without `classes`, they are the names that occur, sorted."""
-    names = [name or None for name in labels] if labels is not None else [None] * len(texts)
-    known = tuple(classes) if classes is not None else tuple(sorted({name for name in names if name}))
+    import numpy as np
+
+    texts = Strings.of(texts)
+    if labels is None:
+        labels = Coded((), np.full(len(texts), UNKNOWN))
+    given = labels if isinstance(labels, Coded) else coded(labels)
+    occurring = given.occurring()
+    known = tuple(classes) if classes is not None else tuple(occurring)
     number = {name: index for index, name in enumerate(known)}
-    if strange := sorted({name for name in names if name and name not in number}):
+    if strange := [name for name in occurring if name not in number]:
         raise DataError(f"unknown label {strange[0]!r}: {nearest(strange[0], known)}")
-    ids = tuple(ids) if ids is not None else tuple(str(row) for row in range(len(texts)))
-    if not len(texts) == len(ids) == len(names):
-        raise DataError(f"{len(texts)} texts, {len(ids)} ids and {len(names)} labels do not belong together")
-    if len(set(ids)) < len(ids):
+    new_numbers = np.array([*(number.get(name, UNKNOWN) for name in given.names), UNKNOWN])  # the last is for UNKNOWN
+    names = Strings.numbered(len(texts)) if ids is None else Strings.of(ids)
+    if not len(texts) == len(names) == len(given.numbers):
+        raise DataError(f"{len(texts)} texts, {len(names)} ids and {len(given.numbers)} labels do not belong together")
+    if ids is not None and names.repeated()[0]:
         seen: set[str] = set()
-        twice = next(id for id in ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
+        twice = next(id for id in names if id in seen or seen.add(id))  # type: ignore[func-returns-value]
         raise DataError(f"the id {twice!r} occurs more than once: ids name rows and must differ")
-    return Pool(tuple(texts), ids, known, tuple(number[name] if name else UNKNOWN for name in names), tuple(notes))
+    return Pool(texts, names, known, as_labels(new_numbers[given.numbers]), tuple(notes))
+
+
+def pool_of_numbers(texts: Sequence[str], ids: Sequence[str], classes: Sequence[str], labels: Sequence[int]) -> Pool:
+    """A pool from class numbers, as a store gives them back; what was checked when it was made is not checked again."""
+    return Pool(Strings.of(texts), Strings.of(ids), tuple(classes), as_labels(labels))

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from actune.core.pool import Pool
 from actune.core.task import Task
+from actune.data.cells import Table
 from actune.data.formats import pool_from
+from actune.data.frames import table_of
 from actune.data.splits import SPLITS, Reading, task_of
-from actune.data.tables import Table
 from actune.errors import DataError
 
 Answer = TypeVar("Answer")
@@ -31,12 +32,9 @@ def read_hub(
 ) -> Pool:
     """One split of a data set of the hub as a pool, with names for its label numbers."""
     data = _load(id, split, config)
-    cells = {name: data[name][:] for name in data.column_names if name in (text, label)}
-    if names := getattr(data.features.get(label), "names", None):
-        # -1 is how the hub writes that a label is hidden
-        cells[label] = [names[number] if number is not None and number >= 0 else None for number in cells[label]]
-    if label not in cells and text in cells:
+    if label not in data.column_names and text in data.column_names:
         raise DataError(f"{id!r} on the hub has no column {label!r}: it has {', '.join(data.column_names)}")
+    cells = table_of(data.select_columns([name for name in data.column_names if name in (text, label)])).cells
     return pool_from(Table(f"{id} ({split})", cells, range(1, len(data) + 1), "row"), text, label, classes=classes)
 
 

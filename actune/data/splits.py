@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from actune.core.pool import UNKNOWN, Pool, pool_of
+from actune.core.pool import UNKNOWN, Coded, Pool, pool_of
 from actune.core.settings import own_settings
 from actune.core.streams import Streams
 from actune.core.task import Plan, Task
+from actune.data.cells import Table
 from actune.data.formats import pool_from, repeats
-from actune.data.tables import Table, read_table
+from actune.data.frames import Data
+from actune.data.tables import read_table
 from actune.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Rows = Sequence[int] | npt.NDArray[np.int64]
 
 MOST_DEV = 1000  # a larger dev set would cost more than training itself
 SPLITS = {"train": "train", "dev": "dev", "valid": "dev", "validation": "dev", "val": "dev", "test": "test"}
@@ -37,23 +45,41 @@ USUAL = Reading()
 
 def make_task(
     name: str,
-    train: str | Path,
-    dev: str | Path | None = None,
-    test: str | Path | None = None,
+    train: Data,
+    dev: Data | None = None,
+    test: Data | None = None,
     reading: Reading = USUAL,
     seed: int = 0,
 ) -> Task:
-    """A task from one to three files. What is not given is held out of the labelled rows."""
+    """A task from one to three files, frames or lists. What is not given is held out of the labelled rows."""
     parts = _by_column(read_table(train), reading) if reading.split else {"train": read_part(train, reading)}
-    for part, path in (("dev", dev), ("test", test)):
-        if path is not None:
-            parts[part] = read_part(path, reading, require_labels=True)
+    for part, data in (("dev", dev), ("test", test)):
+        if data is not None:
+            parts[part] = read_part(data, reading, require_labels=True)
     return task_of(name, parts, reading, seed)
 
 
-def read_part(path: str | Path, reading: Reading, require_labels: bool = False) -> Pool:
-    """The pool in one file, read as the user asked."""
-    return _pool(read_table(path), reading, require_labels)
+def make_task_from_splits(name: str, splits: Mapping[str, Data], reading: Reading = USUAL, seed: int = 0) -> Task:
+    """A task from data by the name of its split; a dev or test part whose labels are hidden is left out."""
+    parts: dict[str, Pool] = {}
+    for split, data in splits.items():
+        part = SPLITS.get(split)
+        if part is None or part in parts:
+            continue
+        pool = read_part(data, reading)
+        if part == "train" or len(pool.known_rows()) == len(pool):
+            parts[part] = pool
+    return task_of(name, parts, reading, seed)
+
+
+def are_splits(data: object) -> bool:
+    """Whether this is data by the name of its split, such as a DatasetDict."""
+    return isinstance(data, Mapping) and "train" in data and not isinstance(data["train"], str)
+
+
+def read_part(data: Data, reading: Reading, require_labels: bool = False) -> Pool:
+    """The pool in one file or frame, read as the user asked."""
+    return _pool(read_table(data), reading, require_labels)
 
 
 def task_of(name: str, parts: dict[str, Pool], reading: Reading, seed: int) -> Task:
@@ -66,8 +92,8 @@ def task_of(name: str, parts: dict[str, Pool], reading: Reading, seed: int) -> T
         dev, cut = cut_dev(dev, seed)
         notes += cut
     for part, other in (("dev", dev), ("test", test)):
-        if other is not None and (shared := set(other.texts) & set(pool.texts)):
-            notes.append(f"{len(shared):,} different texts of {part} are in the pool too: its scores may flatter")
+        if other is not None and (shared := pool.texts.in_common(other.texts)):
+            notes.append(f"{shared:,} different texts of {part} are in the pool too: its scores may flatter")
     settings = own_settings(len(pool), len(classes))
     return Task(name, pool, dev, test, settings, own_plan(len(pool), len(classes)), notes=tuple(notes))
 
@@ -107,26 +133,38 @@ def cut_pool(pool: Pool, most: int | None, seed: int) -> tuple[Pool, list[str]]:
     return part_of(pool, draw(range(len(pool)), most, seed, "pool")), [note]
 
 
-def part_of(pool: Pool, rows: Iterable[int]) -> Pool:
+def part_of(pool: Pool, rows: Rows) -> Pool:
     """These rows as a pool of their own: texts that occur more than once are counted anew, other notes stay."""
-    part, counted = pool.only(sorted(rows)), repeats(pool.texts)
+    import numpy as np
+
+    part, counted = pool.only(np.sort(np.asarray(rows, np.int64))), repeats(pool.texts)
     return replace(part, notes=(*(note for note in pool.notes if note not in counted), *repeats(part.texts)))
+
+
+def rows_without(pool: Pool, rows: Rows) -> npt.NDArray[np.int64]:
+    """All other rows of the pool, in their order."""
+    import numpy as np
+
+    left = np.ones(len(pool), bool)
+    left[np.asarray(rows, np.int64)] = False
+    return np.flatnonzero(left)
 
 
 def draw(rows: Sequence[int], n: int, seed: int, purpose: str) -> list[int]:
     """`n` of these rows, uniformly and without replacement, in their old order."""
-    return sorted(int(row) for row in Streams(seed).rng(purpose).choice(rows, n, replace=False))
+    return sorted(Streams(seed).rng(purpose).choice(rows, n, replace=False).tolist())
 
 
 def relabel(pool: Pool, classes: Sequence[str]) -> Pool:
     """The same rows with other class numbers."""
     if pool.classes == tuple(classes):
         return pool
-    names = [None if label == UNKNOWN else pool.classes[label] for label in pool.labels]
-    return pool_of(pool.texts, names, pool.ids, classes, pool.notes)
+    return pool_of(pool.texts, Coded(pool.classes, pool.labels), pool.ids, classes, pool.notes)
 
 
 def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool, Pool | None, Pool | None]:
+    import numpy as np
+
     pool, dev, test = parts["train"], parts.get("dev"), parts.get("test")
     labelled = pool.known_rows()
     n_test = _number("test", reading.hold_out_test, len(labelled)) if test is None else 0
@@ -138,12 +176,12 @@ def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool
         raise DataError(f"{counts}: label more of them, or hold no dev and no test out")
     if n_test + n_dev >= len(labelled):
         raise DataError(f"{n_test + n_dev:,} of {len(labelled):,} labelled rows cannot be held out: hold out fewer")
-    order = [labelled[place] for place in Streams(seed).rng("split").permutation(len(labelled))]
+    order = np.asarray(labelled, np.int64)[Streams(seed).rng("split").permutation(len(labelled))]
     if n_test:
         test = part_of(pool, order[:n_test])
     if n_dev:
         dev = part_of(pool, order[n_test : n_test + n_dev])
-    return part_of(pool, set(range(len(pool))) - set(order[: n_test + n_dev])), dev, test
+    return part_of(pool, rows_without(pool, order[: n_test + n_dev])), dev, test
 
 
 def _number(part: str, asked: float, labelled: int) -> int:

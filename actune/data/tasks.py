@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
-from actune.core.pool import Pool, pool_of
+from actune.core.pool import Coded, Pool, as_labels, pool_of
 from actune.core.settings import Settings
+from actune.core.strings import Strings
 from actune.core.task import Plan, Task
+from actune.data.cells import Table
 from actune.data.folders import make_task_from_folder
 from actune.data.formats import repeats
+from actune.data.frames import Data, is_in_memory
 from actune.data.hub import has_hub, make_task_from_hub, read_hub
-from actune.data.splits import MOST_DEV, USUAL, Reading, cut_dev, cut_pool, draw, make_task, part_of
-from actune.data.tables import Table, has_known_suffix, read_table
+from actune.data.splits import (
+    MOST_DEV,
+    USUAL,
+    Reading,
+    are_splits,
+    cut_dev,
+    cut_pool,
+    draw,
+    make_task,
+    make_task_from_splits,
+    part_of,
+    rows_without,
+)
+from actune.data.tables import has_known_suffix, read_table
 from actune.errors import DataError, nearest
 
 PACKAGE = Path(__file__).parent
@@ -55,14 +71,19 @@ def card(name: str) -> Card:
 
 
 def resolve(
-    data: str | Path,
-    dev: str | Path | None = None,
-    test: str | Path | None = None,
+    data: Data,
+    dev: Data | None = None,
+    test: Data | None = None,
     reading: Reading = USUAL,
     data_dir: str | Path | None = None,
     seed: int = 0,
 ) -> Task:
-    """The task that a user means: the name of a data set, a file, a folder with a train file, or a hub's owner/name."""
+    """The task that a user means.
+
+    The name of a data set, a file, a folder with a train file, a hub's owner/name, or data that is in memory already.
+    """
+    if is_in_memory(data):
+        return _from_memory(data, dev, test, reading, seed)
     path = Path(data)
     if (dev or test) and (str(data) in cards() or path.is_dir()):
         raise DataError(f"{data} has its own dev and test: name one train file beside {dev or test}")
@@ -83,6 +104,14 @@ def resolve(
     if path.exists() or path.suffix or len(path.parts) > 1:
         return make_task(path.name.split(".")[0], path, dev, test, reading, seed)
     return load_task(str(data), data_dir, seed)
+
+
+def _from_memory(data: Data, dev: Data | None, test: Data | None, reading: Reading, seed: int) -> Task:
+    if not are_splits(data):
+        return make_task("data", data, dev, test, reading, seed)
+    if dev is not None or test is not None:
+        raise DataError("the data has its own splits: give its train split alone beside another dev or test")
+    return make_task_from_splits("data", data, reading, seed)
 
 
 def _on_the_hub(data: str) -> bool:
@@ -122,19 +151,19 @@ def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0, samp
     )
 
 
-def load_votes(name: str, data_dir: str | Path | None = None) -> list[list[int]]:
+def load_votes(name: str, data_dir: str | Path | None = None) -> Sequence[list[int]]:
     """The votes of the rules for every train row, -1 where a rule says nothing."""
     known = card(name)
     folder = find_folder(known, data_dir)
     cells = _verified(known, folder, "train").cells.get("weak_labels") if folder is not None else None
     if cells is None:
         raise DataError(f"{name} comes without votes of rules: use trec, or chemprot with --data-dir")
-    return cast("list[list[int]]", cells)
+    return cast("Sequence[list[int]]", cells)
 
 
-def row_ids(known: Card, part: str) -> list[str]:
+def row_ids(known: Card, part: str) -> Strings:
     """The ids of all rows in one file of a data set; a task may hold a sample of them."""
-    return [f"{part}-{row}" for row in range(known.files[part]["rows"])]
+    return Strings.of(f"{part}-{row}" for row in range(known.files[part]["rows"]))
 
 
 def scaled_growth(known: Card, pool: int) -> int:
@@ -167,9 +196,9 @@ def _train_file(folder: Path) -> Path:
 
 def _read(known: Card, folder: Path, part: str) -> Pool:
     table = _verified(known, folder, part)
-    names = [known.classes[cast("int", label)] for label in table.cells["label"]]
-    texts = cast("list[str]", table.cells["text"])
-    return pool_of(texts, names, row_ids(known, part), known.classes, repeats(texts))
+    labels = Coded(known.classes, as_labels(cast("list[int]", list(table.cells["label"]))))
+    texts = Strings.of(cast("Sequence[str]", table.cells["text"]))
+    return pool_of(texts, labels, row_ids(known, part), known.classes, repeats(texts))
 
 
 def _verified(known: Card, folder: Path, part: str) -> Table:
@@ -188,13 +217,12 @@ def _verified(known: Card, folder: Path, part: str) -> Table:
 
 def _from_hub(known: Card, seed: int) -> tuple[Pool, Pool, Pool]:
     pools = {part: read_hub(**source, classes=known.classes) for part, source in known.hub.items()}
-    pools = {part: replace(pool, ids=tuple(f"{part}-{row}" for row in pool.ids)) for part, pool in pools.items()}
+    pools = {part: replace(pool, ids=Strings.of(f"{part}-{row}" for row in pool.ids)) for part, pool in pools.items()}
     pool = pools["train"]
     if "dev" in pools:
         return pool, pools["dev"], pools["test"]
     held = draw(range(len(pool)), MOST_DEV, seed, "split")
-    kept = sorted(set(range(len(pool))) - set(held))
-    return part_of(pool, kept), part_of(pool, held), pools["test"]
+    return part_of(pool, rows_without(pool, held)), part_of(pool, held), pools["test"]
 
 
 def _card(name: str, table: dict[str, Any]) -> Card:

@@ -40,9 +40,11 @@ class FineTuning:
         self.limit = token_limit(folder, max_tokens)
         self.tokenizer = load_tokenizer(folder)
         self.notes: list[str] = []
+        self.cut = 0
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Tokens:
         tokens = tokenize(self.tokenizer, texts, self.limit, progress)
+        self.cut = tokens.cut
         if tokens.cut:
             self.notes.append(f"{tokens.cut:,} of {len(tokens):,} texts were cut at {self.limit} tokens")
         return tokens

@@ -19,7 +19,7 @@ from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.errors import MissingSignal
 from actune.models import precision
-from actune.models.cache import Embedded, cached_vectors
+from actune.models.cache import Embedded, Room, cached_vectors, in_memory
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
 from actune.models.heads import Head, steps_by_hand
 from actune.models.packing import packable, packed
@@ -43,11 +43,13 @@ class Probing:
         self.device = device
         self.limit = token_limit(folder, max_tokens)
         self.notes: list[str] = []
+        self.cut = 0
         self._encoder: nn.Module | None = None
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
         how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
-        vectors, cut = cached_vectors(self.folder, texts, how, lambda: self._embed(texts, progress))
+        vectors, cut = cached_vectors(self.folder, texts, how, lambda room: self._embed(texts, progress, room))
+        self.cut = cut
         if cut:
             self.notes.append(f"{cut:,} of {len(texts):,} texts were cut at {self.limit} tokens")
         return torch.from_numpy(vectors).to(self.device)
@@ -80,7 +82,7 @@ class Probing:
         network.load_state_dict(weights)
         return Probed(network.to(self.device).eval(), self)
 
-    def _embed(self, texts: Sequence[str], progress: Progress) -> Embedded:
+    def _embed(self, texts: Sequence[str], progress: Progress, room: Room = in_memory) -> Embedded:
         if self._encoder is None:
             self._encoder = load_encoder(self.folder, self.device)
         tokens = tokenize(load_tokenizer(self.folder), texts, self.limit)
@@ -93,8 +95,13 @@ class Probing:
             with packed(encoder, batch, every=True) as inputs:
                 return (pool(encoder(**inputs)[0], batch["source"] >= 0, mode),)
 
-        (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed", pack=pack)
-        return vectors.cpu().numpy(), tokens.cut
+        def in_room(shape: tuple[int, ...]) -> torch.Tensor:
+            return torch.from_numpy(room(shape))
+
+        on_gpu = self.device.type != "cpu"  # where the outputs stay until all texts are read
+        empty = None if on_gpu else in_room
+        (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed", pack=pack, empty=empty)
+        return (in_room(tuple(vectors.shape)).copy_(vectors) if on_gpu else vectors).numpy(), tokens.cut
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +27,14 @@ def read_tokens(
     budget: int | None = None,
     stage: str = "read",
     pack: bool = False,
+    empty: Callable[[tuple[int, ...]], torch.Tensor] | None = None,
 ) -> tuple[torch.Tensor, ...]:
     """`forward` over all texts; its outputs in the texts' order, float32, independent of how they were batched.
 
     It is given texts end to end with `pack`, padded ones otherwise. What does not fit into memory is read in halves.
+    `empty` makes the tensors that the outputs are written to, on the device where nothing else is asked for.
     """
+    empty = empty or partial(torch.empty, device=device)
     results: tuple[torch.Tensor, ...] = ()
     done = 0
     waiting = deque(tokens.batches(budget or BUDGET.get(device.type, 4096)))
@@ -46,7 +50,7 @@ def read_tokens(
                 waiting = deque(_halves([rows, *waiting]))
                 continue
             if not results:
-                results = tuple(torch.empty((len(tokens), *o.shape[1:]), device=device) for o in outputs)
+                results = tuple(empty((len(tokens), *output.shape[1:])) for output in outputs)
             places = torch.from_numpy(rows).to(device, non_blocking=True)
             for result, output in zip(results, outputs, strict=True):
                 result[places] = output.float()

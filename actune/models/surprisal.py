@@ -11,7 +11,7 @@ from torch import nn
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
 from actune.errors import MissingSignal
-from actune.models.cache import Embedded, cached_vectors
+from actune.models.cache import Embedded, Room, cached_vectors
 from actune.models.encoders import load_masked_lm, load_tokenizer, token_limit
 from actune.models.masking import SHARE, answers, ask, in_place, ordinary
 from actune.models.reader import read_tokens
@@ -33,7 +33,7 @@ def surprisal(
     """Unit rows of -log p at a random share of each text's tokens, 0 elsewhere; a row without any stays 0."""
     limit = token_limit(folder, max_tokens)
 
-    def compute() -> Embedded:
+    def compute(room: Room) -> Embedded:
         vectors, cut = _read(folder, texts, limit, seed, device, progress, share)
         return normalised(vectors).cpu().numpy(), cut
 

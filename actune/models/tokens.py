@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from mmap import ACCESS_READ, mmap
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from actune.core.progress import Progress, silent
+from actune.errors import StorageError
+from actune.models.cache import cache_folder
 
 CHUNK = 2048  # texts handed to the tokenizer at a time, so that progress moves
+MOST_IN_MEMORY = 50_000_000  # tokens: more of them lie in a file of the cache that is mapped into memory
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,8 @@ def _positions(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 def tokenize(tokenizer: Any, texts: Sequence[str], limit: int, progress: Progress = silent) -> Tokens:
     """All texts with the tokenizer's own special tokens, cut at `limit` tokens."""
-    pieces: list[npt.NDArray[np.int32]] = []
+    flat = _Growing()
+    lengths = np.empty(len(texts), np.int64)
     cut = 0
     for start in range(0, len(texts), CHUNK):
         encoded = tokenizer(
@@ -128,9 +137,48 @@ def tokenize(tokenizer: Any, texts: Sequence[str], limit: int, progress: Progres
             return_attention_mask=False,
             return_token_type_ids=False,
         )
-        pieces += [np.asarray(ids, np.int32) for ids in encoded["input_ids"]]
+        flat.append(np.fromiter(chain.from_iterable(encoded["input_ids"]), np.int32))
+        lengths[start : start + CHUNK] = [len(ids) for ids in encoded["input_ids"]]
         cut += sum(bool(encoding.overflowing) for encoding in encoded.encodings)
         progress("tokenize", min(start + CHUNK, len(texts)), len(texts))
-    offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces], dtype=np.int64)])
-    flat = np.concatenate(pieces) if pieces else np.empty(0, np.int32)
-    return Tokens(flat, offsets.astype(np.int64), int(tokenizer.pad_token_id), cut)
+    return Tokens(flat.finished(), _bounds(lengths), int(tokenizer.pad_token_id), cut)
+
+
+class _Growing:
+    """Numbers that are appended: in memory as long as they are few, from then on in a file that has no name."""
+
+    def __init__(self) -> None:
+        self._numbers = array("i")
+        self._file: IO[bytes] | None = None
+        self._most = MOST_IN_MEMORY
+
+    def append(self, numbers: npt.NDArray[np.int32]) -> None:
+        self._numbers.frombytes(numbers.tobytes())
+        if len(self._numbers) > self._most:
+            self._spill()
+
+    def finished(self) -> npt.NDArray[np.int32]:
+        if self._file is not None:
+            self._spill()
+        if self._file is None:
+            return np.frombuffer(self._numbers, np.int32)
+        return np.frombuffer(mmap(self._file.fileno(), 0, access=ACCESS_READ), np.int32)
+
+    def _spill(self) -> None:
+        """Moves what is in memory to the end of the file."""
+        if self._file is None:
+            try:
+                cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._file = TemporaryFile(dir=cache_folder())  # the mapped array outlives it
+            except OSError:  # no cache can be written here: everything stays in memory
+                self._most = sys.maxsize
+                return
+        try:
+            self._file.write(self._numbers)
+            self._file.flush()
+        except OSError as error:
+            raise StorageError(
+                f"the tokens of the texts do not fit into {cache_folder()} ({error.strerror}): "
+                "free some space, or name another folder with ACTUNE_CACHE"
+            ) from error
+        self._numbers = array("i")

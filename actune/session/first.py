@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING
 
 from actune.core.pool import Pool
 from actune.core.streams import Streams
+from actune.data.splits import rows_without
 from actune.methods.features import frozen, surprisal
 from actune.methods.queries import Query, Representatives
 from actune.methods.typical import Typical
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from actune.session.session import Session
 
 MOST_DRAWS = 100
+MOST_ROWS = 100_000  # that a query chooses among: k-means over a million rows takes minutes
 FIRST = {
     "random": "drawn at random; in a simulation until every class occurred",
     "representatives": "one text near each centre of k-means on embeddings",
@@ -38,11 +43,22 @@ def first_rows(session: Session) -> tuple[list[int], str]:
         return [], "the file has labels enough to begin with"
     if request.simulated and first == "random":
         return initial_draw(pool, request.initial, request.seed)
-    free = [row for row in range(len(pool)) if row not in labels.of_row]
+    free = rows_without(pool, list(labels.of_row))
     if first == "random":
         order = Streams(request.seed).rng("initial").permutation(len(free))[: request.initial]
-        return [free[place] for place in order], "drawn at random"
-    return session.machine.first(QUERIES[first], free, request.initial), FIRST[first]
+        return free[order].tolist(), "drawn at random"
+    among = sample_of(free, request.seed)
+    how = FIRST[first] if len(among) == len(free) else f"{FIRST[first]}, among {len(among):,} drawn at random"
+    return session.machine.first(QUERIES[first], among.tolist(), request.initial), how
+
+
+def sample_of(rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.int64]:
+    """The rows themselves, or a random sample of them where there are very many; sorted, as they are."""
+    import numpy as np
+
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return np.sort(Streams(seed).rng("first rows").choice(rows, MOST_ROWS, replace=False))
 
 
 def initial_draw(pool: Pool, count: int, seed: int) -> tuple[list[int], str]:

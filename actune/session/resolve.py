@@ -6,12 +6,14 @@ import platform
 from collections.abc import Mapping
 from hashlib import sha256
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.core.progress import Progress, silent
 from actune.core.settings import Settings, Training, override, split_changes
 from actune.core.spec import RunSpec
+from actune.core.strings import BLOCK
 from actune.core.task import Task
 from actune.methods.recipes import build, find
 from actune.models.learners import recipe_for
@@ -166,8 +168,10 @@ def fingerprint(task: Task) -> str:
     """A hash of all rows of all splits."""
     digest = sha256("\n".join(task.pool.classes).encode())
     for pool in (task.pool, task.dev, task.test):
-        for row in zip(pool.ids, pool.texts, pool.labels, strict=True) if pool else ():
-            digest.update(repr(row).encode("utf-8", "surrogatepass"))
+        if pool is not None:
+            rows = zip(pool.ids, pool.texts, pool.labels.tolist(), strict=True)
+            while block := "".join(map(repr, islice(rows, BLOCK))):
+                digest.update(block.encode())
         digest.update(b"|")
     return digest.hexdigest()
 

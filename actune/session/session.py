@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from actune.core.dialogue import Answer, Question
-from actune.core.pool import UNKNOWN, Pool
+from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
 from actune.core.task import Task
@@ -132,7 +132,7 @@ class Session:
         answers = [(row, "label", number, "file") for row, number in numbers.items()]
         if self.store.database.add_texts("pool", rows, answers) != len(self.pool):  # another process has added some too
             ids, texts, labels = self.store.database.texts("pool")
-            pool = replace(pool, ids=tuple(ids), texts=tuple(texts), labels=tuple(labels))
+            pool = pool_of_numbers(texts, ids, self.pool.classes, labels)
         self.task = replace(self.task, pool=pool)
         return len(more)
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from actune.core.dialogue import Answer
-from actune.core.pool import UNKNOWN, Pool
+from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.run_options import RunOptions
 from actune.core.settings import own_settings
 from actune.core.task import Plan, Task
+from actune.data.formats import as_pool
+from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError
@@ -29,16 +31,16 @@ RELEASED_ROWS = 20_000  # of each class, on average
 
 def create(
     folder: str | Path,
-    data: Task | Pool,
+    data: Task | Pool | Data,
     *,
     progress: Progress = silent,
     **options: Unpack[RunOptions],
 ) -> Session:
-    """A new run in `folder`. A pool alone is a project whose answers come from people; a task may be simulated.
+    """A new run in `folder`. A task may be simulated; the texts of a pool, a file or a frame are labelled by people.
 
     The options are those of `RunSpec` in core/spec.py, which docs/options.md lists.
     """
-    task = data if isinstance(data, Task) else project_task(data)
+    task = data if isinstance(data, Task) else project_task(as_pool(data, options.get("reading", {})))
     request = make_request(task, **options)
     check(request, task)
     check_free(Path(folder))  # before anything takes time
@@ -66,7 +68,7 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
             if pool is not None:
                 # a person's project learns labels only through answers; a simulation keeps them for the oracle
                 hidden = split == "pool" and not simulated
-                labels = [UNKNOWN] * len(pool) if hidden else pool.labels
+                labels = [UNKNOWN] * len(pool) if hidden else pool.labels.tolist()
                 store.database.add_texts(split, zip(pool.ids, pool.texts, labels, strict=True))
     if not simulated:
         known = task.pool.known_rows()
@@ -121,7 +123,7 @@ def _stored_task(store: Store) -> Task:
     for split in ("pool", "dev", "test"):
         ids, texts, labels = store.database.texts(split)
         if ids:
-            pools[split] = Pool(tuple(texts), tuple(ids), store.config.resolved.classes, tuple(labels))
+            pools[split] = pool_of_numbers(texts, ids, store.config.resolved.classes, labels)
     if "pool" not in pools:
         raise RunFolderError(f"{str(store.folder)!r} holds no texts")
     return Task(store.config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), store.config.settings)

@@ -110,9 +110,9 @@ def _from_table(path: str, task: Task, reading: Mapping[str, Any], source: str) 
 
 def _aligned(votes: Votes, ids: Sequence[str], pool: Pool) -> Votes:
     """The votes about rows with these ids, in the order of the pool; a row of the pool that is not named has none."""
-    rows = [row for row, id in enumerate(ids) if id in pool.row_of]
+    rows = pool.ids.rows_of(ids)
     matrix = np.full((len(pool), len(votes.sources)), ABSTAIN, dtype=np.int64)
-    matrix[[pool.row_of[ids[row]] for row in rows]] = votes.matrix[rows]
+    matrix[rows[rows >= 0]] = votes.matrix[rows >= 0]
     return replace(votes, matrix=matrix)
 
 

@@ -41,7 +41,7 @@ from actune.core.task import Task
 from actune.data.splits import labelled_only
 from actune.methods.regions import Regions
 from actune.methods.teaching import EvenDraw
-from actune.models.cache import Embedded
+from actune.models.cache import Embedded, Room, in_memory
 from actune.models.encoders import choose_device
 from actune.models.finetuning import FineTuning
 from actune.models.learners import PROBE
@@ -116,13 +116,13 @@ class Made(Probing):
         super().__init__(*given)
         self.vectors = vectors
 
-    def _embed(self, texts: Sequence[str], progress: Progress) -> Embedded:
-        return jittered(self.vectors, len(texts)), 0
+    def _embed(self, texts: Sequence[str], progress: Progress, room: Room = in_memory) -> Embedded:
+        return jittered(self.vectors, room((len(texts), self.vectors.shape[1]))), 0
 
 
-def jittered(vectors: np.ndarray, rows: int) -> np.ndarray:
+def jittered(vectors: np.ndarray, made: np.ndarray) -> np.ndarray:
     """These vectors over and over; from the second time on with noise, and of length 1 again."""
-    rng, made = np.random.default_rng(0), np.empty((rows, vectors.shape[1]), np.float32)
+    rng, rows = np.random.default_rng(0), len(made)
     made[: len(vectors)] = vectors[:rows]
     for first in range(len(vectors), rows, len(vectors)):
         copy = vectors[: rows - first]

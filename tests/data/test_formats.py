@@ -30,18 +30,19 @@ def test_default_columns(tmp_path: Path) -> None:
     assert pool.texts == ("one", "two", " three")
     assert pool.ids == ("x", "y", "z")
     assert pool.classes == ("a", "b")
-    assert pool.labels == (1, UNKNOWN, 0)
+    assert pool.labels.tolist() == [1, UNKNOWN, 0]
 
 
 def test_without_labels_and_ids(tmp_path: Path) -> None:
     pool = read_pool(write(tmp_path / "t.csv", "text\none\ntwo\n"))
-    assert (pool.ids, pool.labels, pool.classes) == (("0", "1"), (UNKNOWN, UNKNOWN), ())
+    assert (pool.ids, pool.labels.tolist(), pool.classes) == (("0", "1"), [UNKNOWN, UNKNOWN], ())
 
 
 def test_named_columns_and_classes(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "text,body,topic,key\nx,one,b,7\nx,two,,8\n")
     pool = read_pool(path, text="body", label="topic", id="key", classes=["b", "a"])
-    assert (pool.texts, pool.ids, pool.labels, pool.classes) == (("one", "two"), ("7", "8"), (0, -1), ("b", "a"))
+    assert (pool.texts, pool.ids, pool.classes) == (("one", "two"), ("7", "8"), ("b", "a"))
+    assert pool.labels.tolist() == [0, -1]
 
 
 def test_labels_of_other_kinds(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_labels_of_other_kinds(tmp_path: Path) -> None:
         *("2", None, None, "none"),
     ]
     pyarrow.parquet.write_table(pa.table({"text": ["a", "b"], "label": pa.array([1, None])}), tmp_path / "t.parquet")
-    assert read_pool(tmp_path / "t.parquet").labels == (0, UNKNOWN)
+    assert read_pool(tmp_path / "t.parquet").labels.tolist() == [0, UNKNOWN]
 
 
 def test_repeated_texts_are_kept_and_noted(tmp_path: Path) -> None:
@@ -128,10 +129,10 @@ def test_more_texts_get_free_numbers(tmp_path: Path) -> None:
 def test_pseudo_labels_of_an_export_are_no_labels(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "text,label,source,round,confidence\none,a,human,0,\ntwo,b,pseudo,1,.9\n")
     pool = read_pool(path, classes=["a", "b"])
-    assert pool.labels == (0, UNKNOWN)
+    assert pool.labels.tolist() == [0, UNKNOWN]
     assert pool.notes == ("1 pseudo-labels of an export are not taken for labels",)
-    assert read_pool(path, label="label").labels == (0, 1)
-    assert read_pool(write(path, "text,label,source\none,a,pseudo\n")).labels == (0,)
+    assert read_pool(path, label="label").labels.tolist() == [0, 1]
+    assert read_pool(write(path, "text,label,source\none,a,pseudo\n")).labels.tolist() == [0]
 
 
 def test_texts_alone(tmp_path: Path) -> None:

@@ -191,4 +191,4 @@ def test_a_simulation_leaves_unlabelled_rows_out(tmp_path: Path) -> None:
 def test_classes_in_another_order_are_other_numbers() -> None:
     pool = pool_of(["one", "two", "three"], ["a", "b", None])
     assert relabel(pool, ["a", "b"]) is pool
-    assert relabel(pool, ["b", "a"]).labels == (1, 0, UNKNOWN)
+    assert relabel(pool, ["b", "a"]).labels.tolist() == [1, 0, UNKNOWN]

@@ -15,8 +15,8 @@ import pytest
 from actune.core.settings import Settings
 from actune.core.task import Plan
 from actune.data import tasks
+from actune.data.cells import Table
 from actune.data.splits import Reading
-from actune.data.tables import Table
 from actune.data.tasks import PACKAGE, card, cards, load_task, load_votes, resolve, scaled_growth
 from actune.errors import DataError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from actune.core.objective import Objective
 from actune.core.pool import Pool
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
-from actune.models.cache import cached_vectors
+from actune.models.cache import Room, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode
 from actune.models.learners import PROBE
 from actune.models.probing import Probing, one_thread
@@ -128,33 +129,65 @@ def test_the_cache_has_a_name_for_all_that_decides_a_vector(tiny: Path, tmp_path
 def test_the_thread_count_is_part_of_the_name(tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for threads in (1, 2, 2):
         monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
-        cached_vectors(tiny, ["who"], "mean", lambda: (np.zeros((1, 2), np.float32), 0))
+        cached_vectors(tiny, ["who"], "mean", lambda room: (np.zeros((1, 2), np.float32), 0))
     assert len(kept(cache)) == 2
 
 
 def test_what_is_kept_is_mapped_and_knows_how_many_texts_were_cut(tiny: Path, cache: Path) -> None:
     made = np.arange(6, dtype=np.float32).reshape(3, 2)
-    for kind in (np.ndarray, np.memmap):
-        vectors, cut = cached_vectors(tiny, ["who", "where", "when"], "mean", lambda: (made, 2))
-        assert type(vectors) is kind and np.array_equal(vectors, made) and cut == 2
+    for _ in ("computed", "kept"):
+        vectors, cut = cached_vectors(tiny, ["who", "where", "when"], "mean", lambda room: (made, 2))
+        assert type(vectors) is np.memmap and np.array_equal(vectors, made) and cut == 2
 
 
-def test_what_a_killed_process_has_left_is_not_taken_for_whole(
-    tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save = np.save
+def test_what_a_killed_process_has_left_is_not_taken_for_whole(tiny: Path, cache: Path) -> None:
+    def killed(room: Room) -> Any:
+        room((3, 2))[:] = 7
+        os._exit(0)
 
-    def killed(file: Path, vectors: np.ndarray) -> None:
-        save(file, vectors[:1])
+    def whole(room: Room) -> Any:
+        made = room((3, 2))
+        made[:] = 1
+        return made, 0
+
+    if (child := os.fork()) == 0:
+        cached_vectors(tiny, ["who", "where", "when"], "mean", killed)
+    os.waitpid(child, 0)
+    assert [name[:4] for name in kept(cache)] == ["tmp-"]
+    assert (cached_vectors(tiny, ["who", "where", "when"], "mean", whole)[0] == 1).all()
+    assert [name[:4] == "tmp-" for name in kept(cache)] == [False]
+
+
+def test_an_interrupted_computation_leaves_nothing(tiny: Path, cache: Path) -> None:
+    def interrupted(room: Room) -> Any:
+        room((3, 2))
         raise KeyboardInterrupt
 
-    made = np.ones((3, 2), np.float32)
-    monkeypatch.setattr(np, "save", killed)
     with pytest.raises(KeyboardInterrupt):
-        cached_vectors(tiny, ["who", "where", "when"], "mean", lambda: (made, 0))
-    monkeypatch.setattr(np, "save", save)
+        cached_vectors(tiny, ["who"], "mean", interrupted)
+    assert kept(cache) == set()
+
+
+def test_two_that_compute_the_same_both_have_it(
+    tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one removes the file of the first, which still holds what it has computed."""
+
+    def second(room: Room) -> Any:
+        made = room((3, 2))
+        made[:] = 2
+        return made, 0
+
+    def first(room: Room) -> Any:
+        made = room((3, 2))
+        made[:] = 1
+        with monkeypatch.context() as other:
+            other.setattr(os, "getpid", lambda: 1)
+            assert (cached_vectors(tiny, ["who"], "mean", second)[0] == 2).all()
+        return made, 0
+
+    assert (cached_vectors(tiny, ["who"], "mean", first)[0] == 1).all()
     assert len(kept(cache)) == 1
-    assert len(cached_vectors(tiny, ["who", "where", "when"], "mean", lambda: (made, 0))[0]) == 3
 
 
 def test_a_cache_that_cannot_be_written_only_costs_time(
@@ -169,7 +202,7 @@ def test_a_cache_that_cannot_be_written_only_costs_time(
 
 @pytest.mark.parametrize("rubbish", [b"", b"\x93NUMPY", b"anything"])
 def test_a_broken_cache_file_is_replaced(tiny: Path, cache: Path, rubbish: bytes) -> None:
-    usual = probe(tiny).prepare(TEXTS)
+    usual = probe(tiny).prepare(TEXTS).clone()  # the array itself is mapped from the file that is broken here
     (file,) = cache.iterdir()
     whole = file.read_bytes()
     for broken in (rubbish, whole[: len(whole) // 2]):
@@ -179,12 +212,18 @@ def test_a_broken_cache_file_is_replaced(tiny: Path, cache: Path, rubbish: bytes
 
 
 def test_a_full_disk_leaves_no_scraps(tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(file: Path, *_: Any, **__: Any) -> None:
-        Path(file).write_bytes(b"half")
+    def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "save", full)
-    assert len(probe(tiny).prepare(TEXTS)) == len(TEXTS)
+    def full_file(file: Path, *_: Any, **__: Any) -> None:
+        Path(file).write_bytes(b"half")
+        full()
+
+    usual = probe(tiny).prepare(TEXTS)
+    (cache / kept(cache).pop()).unlink()
+    monkeypatch.setattr(os, "posix_fallocate", full)  # of the array that is computed into
+    monkeypatch.setattr(np, "save", full_file)  # of what was computed in memory then
+    assert torch.equal(probe(tiny).prepare(TEXTS), usual)
     assert kept(cache) == set()
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actune.core.pool import Pool
+from actune.errors import StorageError
 from actune.models import tokens as tokens_module
 from actune.models.encoders import load_tokenizer
 from actune.models.tokens import Tokens, tokenize
@@ -99,3 +100,45 @@ def test_batches_cover_every_row_once_within_the_budget(lengths: list[int], budg
 def test_no_texts_are_no_tokens(tokenizer: Any) -> None:
     tokens = tokenize(tokenizer, [], 16)
     assert len(tokens) == 0 and not list(tokens.batches(100))
+
+
+def test_many_tokens_lie_in_a_file(
+    tokenizer: Any, trec_pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACTUNE_CACHE", str(tmp_path / "cache"))
+    texts = trec_pool.texts[:95]
+    usual = tokenize(tokenizer, texts, 12)
+    assert not (tmp_path / "cache").exists()
+    monkeypatch.setattr(tokens_module, "CHUNK", 10)
+    monkeypatch.setattr(tokens_module, "MOST_IN_MEMORY", 150)
+    many = tokenize(tokenizer, texts, 12)
+    assert many.flat.dtype == np.int32 and not many.flat.flags.writeable  # mapped from the file
+    assert (many.flat == usual.flat).all() and (many.offsets == usual.offsets).all() and many.cut == usual.cut
+    rows = np.array([90, 3, 40])
+    assert torch.equal(many.batch(rows)["input_ids"], usual.batch(rows)["input_ids"])
+    assert not list((tmp_path / "cache").iterdir())  # the file has no name, so nothing is left behind
+
+
+def test_without_a_cache_tokens_stay_in_memory(
+    tokenizer: Any, trec_pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = tokenize(tokenizer, trec_pool.texts[:95], 12)
+    monkeypatch.setattr(tokens_module, "CHUNK", 10)
+    monkeypatch.setattr(tokens_module, "MOST_IN_MEMORY", 150)
+    (tmp_path / "a file").write_text("not a folder")
+    monkeypatch.setenv("ACTUNE_CACHE", str(tmp_path / "a file"))
+    assert (tokenize(tokenizer, trec_pool.texts[:95], 12).flat == usual.flat).all()
+
+
+def test_tokens_on_a_full_disk(
+    tokenizer: Any, trec_pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        def write(self, _: Any) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("ACTUNE_CACHE", str(tmp_path))
+    monkeypatch.setattr(tokens_module, "MOST_IN_MEMORY", 150)
+    monkeypatch.setattr(tokens_module, "TemporaryFile", lambda dir: Full())
+    with pytest.raises(StorageError, match=r"do not fit into .* \(No space left on device\): free some space, or name"):
+        tokenize(tokenizer, trec_pool.texts[:95], 12)

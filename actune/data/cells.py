@@ -1,0 +1,151 @@
+"""Tables of cells, column by column and in blocks: Arrow where a block holds only strings, Python objects elsewhere."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, cast, overload
+
+from actune.core.arrow import string_array
+from actune.core.strings import BLOCK, Strings
+from actune.errors import DataError, nearest
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Block = Any  # an Arrow array of any type, or a list
+SHOWN = 5  # so many line numbers are named in a message, the rest is counted
+
+
+class Cells(Sequence[object]):
+    """The cells of one column, each as the file or the frame holds it, None where it holds nothing."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks = list(blocks)
+        self._starts = [0, *accumulate(map(len, self._blocks))]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, place: int) -> object: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[object]: ...
+    def __getitem__(self, place: int | slice) -> object:
+        if isinstance(place, slice):
+            return [self[row] for row in range(*place.indices(len(self)))]
+        row = range(len(self))[place]  # from the end where it is negative, and an IndexError where there is none
+        number = bisect_right(self._starts, row) - 1
+        cell = self._blocks[number][row - self._starts[number]]
+        return cell if isinstance(self._blocks[number], list) else cell.as_py()
+
+    def __iter__(self) -> Iterator[object]:
+        for block in self.blocks():
+            yield from block
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Cells({self[:3]!r}, {len(self):,} in all)"
+
+    def blocks(self) -> Iterator[list[object]]:
+        """All cells in their order, some thousands at a time."""
+        for block in self._blocks:
+            for start in range(0, len(block), BLOCK):
+                part = block[start : start + BLOCK]
+                yield part if isinstance(part, list) else part.to_pylist()
+
+    def strings(self) -> Strings | None:
+        """The column as it lies in memory where every cell is a string, else None."""
+        import pyarrow
+
+        if any(isinstance(block, list) or block.null_count or not _holds_text(block.type) for block in self._blocks):
+            return None
+        chunks = [chunk for block in self._blocks for chunk in _chunks(block.cast(pyarrow.large_string()))]
+        return Strings(pyarrow.chunked_array(chunks, pyarrow.large_string()))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells by column, as the file holds them, with the line of each row as a person sees it in the file."""
+
+    source: str
+    cells: Mapping[str, Sequence[object]]
+    numbers: Sequence[int]
+    unit: str = "line"
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def where(self, rows: Sequence[int]) -> str:
+        """These rows in words: `line 4`, or `lines 4, 9, 12, 15, 20 and 7 more`."""
+        named = ", ".join(str(self.numbers[row]) for row in rows[:SHOWN])
+        more = f" and {len(rows) - SHOWN:,} more" if len(rows) > SHOWN else ""
+        return f"{self.unit}{'s' if len(rows) > 1 else ''} {named}{more}"
+
+    def column(self, name: str, option: str) -> Sequence[object]:
+        """The cells of a column, or a sentence that lists the columns there are."""
+        if name in self.cells:
+            return self.cells[name]
+        raise DataError(
+            f"{self.source} has no column {name!r}, name one with {option}: {nearest(name, map(str, self.cells))}"
+        )
+
+
+class Columns:
+    """Collects the cells of a table block by block; a column may begin late, or be absent from a block."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, list[Block]] = {}
+        self._rows = 0
+
+    def add(self, cells: Mapping[str, list[object]], rows: int) -> None:
+        """The next rows, by column."""
+        for name in cells:
+            if name not in self._blocks:
+                self._blocks[name] = [packed([None] * self._rows)] if self._rows else []
+        for name, blocks in self._blocks.items():
+            blocks.append(packed(cells[name] if name in cells else [None] * rows))
+        self._rows += rows
+
+    def cells(self) -> dict[str, Sequence[object]]:
+        return {name: Cells(blocks) for name, blocks in self._blocks.items()}
+
+
+def blocks_of(cells: Sequence[object]) -> Iterator[Sequence[object]]:
+    """Any cells, some thousands at a time."""
+    if isinstance(cells, Cells):
+        yield from cells.blocks()
+    elif len(cells):
+        yield cells
+
+
+def packed(cells: list[object]) -> Block:
+    """An Arrow array where all cells are strings or nothing, else the cells themselves."""
+    if all(cell is None or type(cell) is str for cell in cells):
+        try:
+            return string_array(cast("list[str | None]", cells))
+        except UnicodeEncodeError:  # half of a surrogate pair: whoever uses the column says so, with the line
+            pass
+    return cells
+
+
+def _holds_text(kind: pyarrow.DataType) -> bool:
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
+    )
+
+
+def _chunks(array: Any) -> list[Any]:
+    return getattr(array, "chunks", None) or [array] if len(array) else []

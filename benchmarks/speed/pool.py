@@ -1,0 +1,118 @@
+"""Seconds and peak memory of commands on a large pool, each in a process of its own.
+
+    python benchmarks/speed/pool.py --rows 1000000 --out benchmarks/results/pool_cpu.jsonl
+
+The texts are questions of TREC, each with some words of other questions behind it. `start` opens a project on a CSV
+file of them, `ask` writes its questions to a file, `read` is the reading of the CSV file alone, and `open` opens the
+same texts in an Arrow file that is mapped into memory, and reads ten of them. Nothing is embedded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+FEW = 10  # texts that are asked about or read
+FIRST = ["--first", "random", "--initial", str(FEW)]
+ADDED = 3  # words behind each question, so that texts differ
+MEBIBYTE = 1024  # kilobytes, which is what Linux counts in
+
+
+def make(folder: Path, rows: int) -> None:
+    """A CSV file as a user has it, without labels."""
+    from actune.data.tasks import load_task
+
+    real = list(load_task("trec").pool.texts)
+    words = [word for text in real for word in text.split()]
+    draw = random.Random(0)
+    with (folder / "pool.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text"])
+        for _ in range(rows):
+            writer.writerow([" ".join([draw.choice(real), *draw.choices(words, k=ADDED)])])
+
+
+def read(folder: Path) -> None:
+    from actune.data.formats import read_pool
+
+    read_pool(folder / "pool.csv")
+
+
+def write(folder: Path) -> None:
+    from actune.core.columns import write_columns
+    from actune.data.formats import read_pool
+
+    pool = read_pool(folder / "pool.csv")
+    write_columns(folder / "pool.arrow", pool.ids, pool.texts, pool.labels)
+
+
+def open_few(folder: Path) -> None:
+    from actune.core.columns import open_columns
+
+    pool = open_columns([folder / "pool.arrow"], ("a", "b"))
+    for row in range(0, len(pool), -(-len(pool) // FEW)):
+        assert pool.row_of[pool.ids[row]] == row and pool.texts[row]
+
+
+STEPS: dict[str, Callable[[Path], None]] = {"read": read, "write": write, "open": open_few}
+
+
+def measured(*command: str) -> dict[str, float]:
+    """Runs a command to its end. This process stays small, because a child's peak counts from that of its parent."""
+    started = time.perf_counter()
+    child = subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return {"seconds": round(time.perf_counter() - started, 2), "mebibytes": round(usage.ru_maxrss / MEBIBYTE)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--out", help="a file to add results to")
+    parser.add_argument("--step", choices=[*STEPS, "make"], help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.step == "make":
+        return make(given.folder, given.rows[0])
+    if given.step:
+        return STEPS[given.step](given.folder)
+    about = {"command": " ".join(["python", *sys.argv]), "machine": f"{platform.machine()} {os.cpu_count()} cores"}
+    for rows in given.rows:
+        folder = Path(tempfile.mkdtemp(prefix="actune-pool-"))
+        own = [__file__, "--folder", str(folder)]
+        project = str(folder / "project")
+        start = ["-m", "actune", "start", "--labels", "question,answer", "--learner", "probe", *FIRST]
+        commands = {
+            "make": [*own, "--step", "make", "--rows", str(rows)],
+            "read": [*own, "--step", "read"],
+            "write": [*own, "--step", "write"],
+            "open": [*own, "--step", "open"],
+            "start": [*start, str(folder / "pool.csv"), "--out", project],
+            "ask": ["-m", "actune", "ask", project, "--to", str(folder / "batch.csv")],
+        }
+        try:
+            for what, command in commands.items():
+                facts = {"what": what, "rows": rows, **measured(*command)}
+                print(json.dumps(facts), flush=True)
+                if given.out:
+                    with Path(given.out).open("a", encoding="utf-8") as lines:
+                        lines.write(json.dumps({**facts, **about}) + "\n")
+        finally:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What is asked before there is a model: of very many texts, a sample of them is chosen from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import actune
+from actune.core.pool import pool_of
+from actune.core.task import Task
+from actune.session import first
+from actune.session.first import sample_of
+
+
+def test_few_rows_are_all_taken() -> None:
+    rows = np.arange(0, 300, 3)
+    assert sample_of(rows, seed=0) is rows
+
+
+def test_of_very_many_rows_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first, "MOST_ROWS", 50)
+    rows = np.arange(0, 3000, 3)
+    one, same, other = (sample_of(rows, seed).tolist() for seed in (0, 0, 1))
+    assert one == same == sorted(set(one)) and len(one) == 50 and set(one) <= set(rows.tolist())
+    assert one != other
+
+
+@pytest.mark.parametrize("how", ["representatives", "typiclust"])
+def test_the_first_questions_come_from_the_sample(
+    tmp_path: Path, questions: Task, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    bare = pool_of(questions.pool.texts, ids=questions.pool.ids, classes=questions.pool.classes)
+
+    def asked(folder: str) -> tuple[list[int], str]:
+        plan: dict[str, Any] = {"learner": "probe", "initial": 5, "first": how}
+        session = actune.create(tmp_path / folder, bare, **plan)
+        (facts,) = session.store.database.selections()
+        return [session.pool.row_of[question.id] for question in session.ask()], facts["how"]
+
+    rows, said = asked("all")
+    assert said == first.FIRST[how]
+    monkeypatch.setattr(first, "MOST_ROWS", 40)
+    few, said = asked("sample")
+    assert said == f"{first.FIRST[how]}, among 40 drawn at random"
+    assert len(set(few)) == 5 and set(few) <= set(sample_of(np.arange(len(bare)), 0).tolist()) and few != rows
+    assert asked("again") == (few, said)

@@ -19,11 +19,12 @@ from actune.bench.pruning import finish, prune
 from actune.core.task import Task
 from actune.data.tasks import VARIABLE
 from actune.errors import DataError, ModelError
-from actune.session.config import FILE, load_config
+from actune.session.config import load_config
 from actune.session.request import Words
 from actune.session.resume import open_or_create
 from actune.session.runner import run
 from actune.session.session import Session
+from actune.store.store import FILE
 
 Kept = Literal["none", "last", "all"]
 OFTEN = 0.2  # seconds between two words about progress
@@ -115,7 +116,7 @@ def _to_the_end(session: Session, job: Job, words: _Telling) -> None:
         run(session, Oracle(session.pool, request.noise, request.seed), after)
         finish(session)
     finally:
-        session.store.close()
+        session.close()
 
 
 class _Telling:

@@ -105,9 +105,9 @@ def _run(output: Output, task: Task, out: Path | None, words: Words, round_secon
     from actune.cli.failures import Stopped
     from actune.cli.folders import numbered_folder
     from actune.cli.progress import progress_bars
-    from actune.session.config import FILE
     from actune.session.resume import open_or_create
     from actune.session.runner import result
+    from actune.store.store import FILE
 
     place: AbstractContextManager[Path] = nullcontext(out) if out else numbered_folder(Path("runs"))
     with place as folder:

@@ -150,7 +150,7 @@ def _proof(runs: Sequence[Run]) -> str:
 
 
 def _run(session: Session, name: str) -> Run:
-    answers, labels = session.store.database.answers(), session.labels()
+    answers, labels = session.store.answers(), session.labels()
     days = [answer.at[:10] for answer in answers]
     return Run(
         name=name,
@@ -159,7 +159,7 @@ def _run(session: Session, name: str) -> Run:
         final=session.final,
         pool=len(session.pool),
         labels=len(labels.of_row),
-        questions=session.store.database.selections()[0]["asked"],
+        questions=session.store.selections()[0]["asked"],
         days=tuple(sorted({min(days), max(days)})) if days else (),
         sources=session.weak.sources(labels.of_row) if session.weak else [],
     )

@@ -11,9 +11,9 @@ from typing import Any
 from actune.core.settings import Settings, Training
 from actune.errors import RunFolderError
 from actune.session import toml
+from actune.store.store import FILE
 
 FORMAT = 1
-FILE = "run.toml"
 BEFORE = {"as_long": False}  # what folders from before a setting was there went without
 
 

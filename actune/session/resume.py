@@ -7,12 +7,13 @@ from pathlib import Path
 from actune.core.progress import Progress, silent
 from actune.core.task import Task
 from actune.errors import RunFolderError
-from actune.session.config import FILE, load_config
+from actune.session.config import load_config
 from actune.session.request import Words, check, make_request
 from actune.session.resolve import fingerprint
 from actune.session.runner import same_run
 from actune.session.session import Session
 from actune.session.setup import create, open_session
+from actune.store.store import FILE
 
 
 def open_or_create(
@@ -29,5 +30,5 @@ def open_or_create(
         raise RunFolderError(f"the data of {request.data!r} is not what {str(folder)!r} was made with")
     if request.rounds > session.config.request.rounds:
         check(request, task)
-        session.store.reconfigure(session.config.extended_to(request.rounds))
+        session.reconfigure(session.config.extended_to(request.rounds))
     return session

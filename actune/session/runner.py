@@ -9,8 +9,9 @@ from typing import Any
 from actune.core.dialogue import Annotator
 from actune.core.pool import Pool
 from actune.errors import RunFolderError
-from actune.session.config import FILE, Request, differences, load_config
+from actune.session.config import Request, differences, load_config
 from actune.session.session import Session
+from actune.store.store import FILE
 
 
 def run(session: Session, annotator: Annotator, tell: Callable[[dict[str, Any]], None] = lambda facts: None) -> None:
@@ -39,7 +40,7 @@ def result(session: Session) -> dict[str, Any]:
     rounds = session.rounds()
     pool: Pool = session.pool
     asked: list[list[str]] = [[] for _ in rounds]
-    for question in session.store.database.questions():
+    for question in session.store.questions():
         if question.round < len(rounds):
             asked[question.round].append(pool.ids[question.row])
     facts: dict[str, Any] = {

@@ -17,7 +17,8 @@ from actune.errors import UserError
 from actune.report.figures import class_style, shown_classes
 from actune.report.maps import Map, Spread, layout, load_map, spread
 from actune.report.svg import INK, OTHER, write_names
-from actune.session.store import Store
+from actune.session.config import load_config
+from actune.store.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,16 +105,15 @@ def _of_seed(evidence: Evidence, scene: Scene, seed: int) -> list[Mapped]:
 
 def _load(folder: Path, method: str) -> Mapped | None:
     try:
-        store = Store.open(folder)
+        config = load_config(folder)
+        store = Store.reading(folder)
     except UserError:
         return None  # a table without its runs
-    try:
+    with store:
         found = load_map(store, 1)
-    finally:
-        store.close()
     if found is None:
         return None
-    return Mapped(method, found, store.config.resolved.classes, spread(found, store.config.request.seed))
+    return Mapped(method, found, config.resolved.classes, spread(found, config.request.seed))
 
 
 def _draw(axes: Axes, part: Mapped, shown: list[int], others: list[int]) -> tuple[list[Any], list[str]]:

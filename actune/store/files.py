@@ -17,7 +17,7 @@ from actune.core.files import (
     write_atomically,
 )
 from actune.errors import RunFolderError, StorageError
-from actune.store.links import point
+from actune.store.links import point, stands_for
 from actune.store.protocol import Events
 from actune.store.records import ModelRow
 
@@ -96,12 +96,19 @@ class RunFiles(Events):
         found = found or [model for model in models if model.kind == "round"]
         return self.folder / found[-1].folder if found else None
 
-    def point_to_newest(self) -> None:
-        """Lets `model` in the run's folder be the newest model."""
-        newest = self.newest_model()
-        if newest is not None and newest.is_dir() and newest.name != NEWEST:
-            with storage_sentences(self.folder):
-                point(self.folder / NEWEST, newest)
+    def point_to_newest(self, repair: bool = False) -> None:
+        """Lets `model` in the run's folder be the newest model.
+
+        To `repair` is to leave a folder alone that stands there, unless it is one of the first version: a copied run
+        has a folder where there was a link, and nobody has advanced it yet.
+        """
+        newest, name = self.newest_model(), self.folder / NEWEST
+        if newest is None or newest == name or not newest.is_dir():
+            return
+        if repair and name.is_dir() and stands_for(name) is None and not (name / "round").is_file():
+            return
+        with storage_sentences(self.folder):
+            point(name, newest)
 
     @contextmanager
     def advancing(self) -> Iterator[None]:

@@ -51,11 +51,11 @@ def prepare(connections: Connections, create: bool) -> None:
     """
     path = connections.path
     if create:
-        with connections.alone() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")  # where the file system allows it
         with connections.writing() as connection:
             _execute(connection, FIRST)
             _to_second(connection, path.parent)
+        with connections.alone() as connection:
+            connection.execute("PRAGMA journal_mode = WAL")  # where the file system allows it
         return
     with connections.reading() as connection:
         found = version_of(connection)

@@ -61,7 +61,7 @@ class Store(SQLiteEvents, RunFiles):
         """The store of a run; that of an earlier version is brought up to date, and leaves a copy of its database."""
         store = cls(folder)
         with suppress(OSError, StorageError):  # a folder that cannot be written can be read
-            store.point_to_newest()
+            store.point_to_newest(repair=True)
         return store
 
     @classmethod

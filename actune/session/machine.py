@@ -29,6 +29,7 @@ from actune.session.outputs import ModelOutputs, drawn, glimpse, question_rows
 from actune.session.resolve import encoder_folder
 from actune.session.trusting import described, held_out, trusted_arrays, trusted_in
 from actune.store.records import Labels, Selection
+from actune.store.store import newest_model_in
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -104,7 +105,7 @@ class Machine:
 
     def for_the_start(self) -> Machine:
         """The machine of the first round where the user's own classifier is the first model."""
-        return Machine(self.session, start=model_in(Path(self.config.request.start_from)))
+        return Machine(self.session, start=model_in(newest_model_in(Path(self.config.request.start_from))))
 
     @cached_property
     def folder(self) -> Path:

@@ -15,6 +15,7 @@ from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
 from actune.session.config import Request
 from actune.session.first import FIRST
+from actune.store.store import newest_model_in
 
 PRESETS = {
     "paper": "the method as the paper states it",
@@ -84,7 +85,7 @@ def check(request: Request, task: Task) -> None:
     check_seed(request.seed)
     _check_opening(request)
     if request.start_from:
-        check_start(Path(request.start_from).expanduser(), task.pool.classes)
+        check_start(newest_model_in(Path(request.start_from).expanduser()), task.pool.classes)
     _check_plan(request, task)
 
 

@@ -82,6 +82,14 @@ class Store(SQLiteEvents, RunFiles):
             (self.folder / UNFINISHED).unlink(missing_ok=True)
 
 
+def newest_model_in(folder: Path) -> Path:
+    """The newest model of a run; a folder that is no run, or a run without a model, stands for itself."""
+    if not (folder / FILE).is_file():
+        return folder
+    with Store.reading(folder) as store:
+        return store.newest_model() or folder
+
+
 def check_free(folder: Path) -> None:
     """Refuses a folder that a new run may not be made in."""
     with storage_sentences(folder):

@@ -182,7 +182,7 @@ def test_old_models_are_found(old: Path, make: Callable[[Path], None], newest: s
     assert (old / "model" / "probe.json").read_text() == "new"
     with store.advancing():
         left = {path.name for path in old.iterdir() if path.is_dir()} - {"arrays", "models"}
-    # a fine-tuned model of an earlier round is kept as long as there is no other one
+    # all that is left of the old names is the link
     assert left <= {"model"} and (old / "model" / "probe.json").read_text() == "new"
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from actune.bench.store import Results
-from actune.session.store import Store
+from actune.session.config import load_config
+from actune.store.store import Store
 
 
 def by_class(table: Path, task: str, methods: str, at: str) -> str:
@@ -23,11 +24,9 @@ def by_class(table: Path, task: str, methods: str, at: str) -> str:
         point = results.cells[key]
         if point.task != task or (methods != "all" and point.method not in methods.split(",")):
             continue
-        store = Store.open(results.place(key))
-        try:
-            rounds, names = store.database.rounds(), store.config.resolved.classes
-        finally:
-            store.close()
+        names = load_config(results.place(key)).resolved.classes
+        with Store.reading(results.place(key)) as store:
+            rounds = store.rounds()
         truth, said = results.truth(key), results.predictions(key)
         assert truth is not None and said is not None
         head = [f"{name} ({np.sum(truth == number)})" for number, name in enumerate(names)]

@@ -29,6 +29,7 @@ from actune.session.request import check, make_request
 from actune.session.resolve import fingerprint, settings_of, training_of
 from actune.session.setup import find_task
 from actune.session.votes import find_votes
+from actune.store.store import newest_model_in
 
 RESULTS = 2  # raised when a fix changes what cells come out with, so that older ones are not taken for finished
 
@@ -236,7 +237,7 @@ def _portable(request: RunSpec) -> dict[str, Any]:
     if (votes := Path(request.weak)).is_file():
         said["weak"] = sha256(votes.read_bytes()).hexdigest()
     if request.start_from:
-        said["start_from"] = encoder_digest(model_in(Path(request.start_from)))
+        said["start_from"] = encoder_digest(model_in(newest_model_in(Path(request.start_from))))
     return said
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actune.bench.store import FILE, GRID, Results, files_in, put_files
+from actune.core.files import locked
 from actune.errors import SettingError
-from actune.session.store import locked
 
 
 @dataclass(frozen=True)

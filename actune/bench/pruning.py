@@ -14,18 +14,18 @@ import numpy as np
 import actune
 from actune.bench.store import FINISHED
 from actune.session.session import Session
-from actune.session.store import Store
+from actune.store.store import Store
 
 
 def prune(session: Session) -> None:
     """Drops what no later round needs: older choices but for the first one's map, and what a teacher passed on."""
     store, fitted = session.store, session.fitted
-    for file in sorted((store.folder / "arrays").glob("*-*.safetensors")):
-        kind, _, number = file.stem.partition("-")
+    for name in store.array_names():
+        kind, _, number = name.partition("-")
         if kind == "select" and int(number) < fitted:
-            _keep(store, file, "map_" if number == "001" else None)
+            _keep(store, name, "map_" if number == "001" else None)
         elif kind == "fit" and int(number) < fitted:
-            _keep(store, file, "test_predictions")
+            _keep(store, name, "test_predictions")
 
 
 def finish(session: Session) -> None:
@@ -36,10 +36,10 @@ def finish(session: Session) -> None:
     truth = {name: small(np.asarray(pool.labels, np.int64)) for name, pool in splits.items() if pool is not None}
     store.save_arrays("truth", truth)
     made = {"machine": machine(session.config.resolved.device), "commit": commit()}
-    store.database.set_fact(FINISHED, made)
+    store.set_fact(FINISHED, made)
     # after that, for a cell that is not sealed must be able to go on
-    store.database.forget_texts()
-    (store.folder / "arrays" / "weak.safetensors").unlink(missing_ok=True)
+    store.forget_texts()
+    store.drop_arrays("weak")
 
 
 def small(classes: Any) -> Any:
@@ -76,14 +76,14 @@ def commit() -> str:
         return ""
 
 
-def _keep(store: Store, file: Path, prefix: str | None) -> None:
+def _keep(store: Store, name: str, prefix: str | None) -> None:
     """Of these arrays only those whose names begin like this; without a prefix none."""
     if prefix is None:
-        file.unlink()
+        store.drop_arrays(name)
         return
-    arrays = store.load_arrays(file.stem)
-    kept = {name: array for name, array in arrays.items() if name.startswith(prefix)}
+    arrays = store.load_arrays(name)
+    kept = {part: array for part, array in arrays.items() if part.startswith(prefix)}
     if prefix == "test_predictions":
-        kept = {name: small(array) for name, array in kept.items()}
-    if len(kept) < len(arrays) or any(kept[name].dtype != arrays[name].dtype for name in kept):
-        store.save_arrays(file.stem, kept)
+        kept = {part: small(array) for part, array in kept.items()}
+    if len(kept) < len(arrays) or any(kept[part].dtype != arrays[part].dtype for part in kept):
+        store.save_arrays(name, kept)

@@ -12,8 +12,8 @@ from actune.bench.executors import Event, Executor
 from actune.bench.grid import Grid
 from actune.bench.store import Results, remove
 from actune.bench.work import Job, ModelsKept
+from actune.core.files import locked, storage_sentences
 from actune.errors import ModelError
-from actune.session.store import locked, storage_sentences
 
 TABLE_SECONDS = 5.0  # between two writings of the table
 RUNNING = "running cells in"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cached_property
 from hashlib import sha256
@@ -17,14 +16,12 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from actune.bench.store import remove
 from actune.core.classifier import Classifier, Moments, Readout
+from actune.core.files import locked, replacing, replacing_folder
 from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.training_set import TrainingSet
-from actune.errors import Busy
 from actune.session.machine import Machine
-from actune.session.store import locked
 
 MOST_PREPARED = 6  # splits in memory: pool, dev and test of two data sets
 _prepared: OrderedDict[tuple[Any, ...], tuple[Sequence[str], Any]] = OrderedDict()
@@ -126,26 +123,15 @@ class SharedFirstModel:
 
     def _keep(self, name: str, write: Callable[[Path], None]) -> None:
         """All or nothing; a disk that is full costs time and never a cell."""
-        scratch = self.folder / f"{name}.new"
-        try:
-            remove(scratch)
+        place = self.folder / name
+        # each library has its own way to say that the disk is full
+        with suppress(Exception), replacing(place) if place.suffix else replacing_folder(place) as scratch:
             write(scratch)
-            scratch.replace(self.folder / name)
-        except Exception:  # each library has its own way to say that the disk is full
-            remove(scratch)
-            with suppress(OSError):
-                scratch.unlink()
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """One process at a time; the others wait. A killed one leaves no lock behind."""
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(locked(folder, "sharing"))
-                break
-            except Busy:
-                time.sleep(0.05)
+    with locked(folder, "sharing", wait=True):
         yield

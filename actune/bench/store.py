@@ -14,8 +14,10 @@ from actune import __version__
 from actune.bench.grid import Grid, Point, load_grid
 from actune.bench.progress import GridProgress
 from actune.core import toml
+from actune.core.files import replacing_folder, storage_sentences, write_atomically
 from actune.errors import ActuneError, RunFolderError
-from actune.session.store import Store, storage_sentences, write_atomically
+from actune.session.config import load_config
+from actune.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,11 +149,8 @@ class Results:
         """How far a cell is."""
         if not (self.place(key) / "run.toml").is_file():
             return 0
-        store = Store.open(self.place(key))
-        try:
-            return len(store.database.rounds())
-        finally:
-            store.close()
+        with Store.reading(self.place(key)) as store:
+            return store.round_count()
 
     def rows(self, key: str) -> list[dict[str, Any]]:
         """A finished cell as lines of the table."""
@@ -208,13 +207,10 @@ class Results:
             return True
         if not (self.place(key) / "run.toml").is_file():
             return False
-        store = Store.open(self.place(key))
-        try:
-            made = store.database.fact(FINISHED)
-            if made:
-                self._rows[key] = [_row(facts, store.config.versions, made) for facts in store.database.rounds()]
-        finally:
-            store.close()
+        with Store.reading(self.place(key)) as store:
+            if made := store.fact(FINISHED):
+                versions = load_config(self.place(key)).versions
+                self._rows[key] = [_row(facts, versions, made) for facts in store.rounds()]
         return bool(made)
 
 
@@ -233,14 +229,10 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 def put_files(files: Mapping[str, bytes], folder: Path) -> None:
     """The run folder that these files are, in the place of what was there: all of it or nothing."""
-    scratch = folder.with_name(f"{folder.name}.new")
-    with storage_sentences(folder):
-        remove(scratch)
+    with storage_sentences(folder), replacing_folder(folder) as scratch:
         for name, content in files.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(scratch / name, content)  # on the disk before it counts
-        remove(folder)
-        scratch.replace(folder)
+            (scratch / name).write_bytes(content)
 
 
 def _row(facts: Mapping[str, Any], versions: Mapping[str, str], made: Mapping[str, str]) -> dict[str, Any]:

@@ -20,10 +20,11 @@ from actune.core.run_options import RunOptions
 from actune.core.task import Task
 from actune.data.tasks import VARIABLE
 from actune.errors import DataError, ModelError
-from actune.session.config import FILE, load_config
+from actune.session.config import load_config
 from actune.session.resume import open_or_create
 from actune.session.runner import run
 from actune.session.session import Session
+from actune.store.store import FILE
 
 ModelsKept = Literal["none", "last", "all"]
 STEP_SECONDS = 0.2  # between two reports of progress
@@ -117,7 +118,7 @@ def _to_the_end(session: Session, job: Job, words: _Telling) -> None:
         run(session, Oracle(session.pool, request.noise, request.seed), after)
         finish(session)
     finally:
-        session.store.close()
+        session.close()
 
 
 class _Telling:

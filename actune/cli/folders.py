@@ -9,12 +9,12 @@ from itertools import count
 from pathlib import Path
 
 from actune.cli.failures import Stopped
+from actune.core.files import storage_sentences
 from actune.core.progress import Progress, silent
 from actune.errors import RunFolderError
-from actune.session.config import FILE
 from actune.session.session import Session
 from actune.session.setup import open_session
-from actune.session.store import storage_sentences
+from actune.store.store import FILE
 
 
 @contextmanager

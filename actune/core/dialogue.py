@@ -26,6 +26,7 @@ class Answer:
     label: str | None = None
     unskip: bool = False
     by: str = "person"
+    seconds: float | None = None  # how long it took, where that is known
 
 
 class Annotator(Protocol):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from actune.core.files import replacing
 from actune.data.escaping import RISKY, escape
 from actune.errors import DataError, StorageError
 
@@ -55,34 +54,12 @@ def _ascii(columns: Sequence[str], rows: Rows) -> bool:
 
 def _write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Writes a file beside the old one and then puts it in its place, so that no half of it is ever seen."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with beside.open("wb") as handle:
+        with replacing(path) as scratch, scratch.open("wb") as handle:
             write(handle)
-            handle.flush()
-            os.fsync(handle.fileno())
-        beside.replace(path)
-        _sync_folder(path.parent)
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(f"cannot write {path} ({reason}): free some space or choose another folder") from None
-    finally:
-        _remove(beside)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # a folder cannot be opened there
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):  # the folder is not there or not ours: the first error says so
-        path.unlink(missing_ok=True)
 
 
 def _csv(handle: BinaryIO, columns: Sequence[str], rows: Rows, delimiter: str = ",") -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def model_in(folder: Path) -> Path:
-    """The folder of a saved classifier: this one, or the newest model of a run in it."""
+    """The folder of a saved classifier: this one, or one with a usual name in it."""
     for place in (folder / "model", folder / "probe", folder):
         if (place / "config.json").is_file() or (place / "probe.json").is_file():
             return place

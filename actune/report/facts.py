@@ -153,7 +153,7 @@ def _proof(runs: Sequence[ReportedRun]) -> str:
 
 
 def _run(session: Session, name: str) -> ReportedRun:
-    answers, labels = session.store.database.answers(), session.labels()
+    answers, labels = session.store.answers(), session.labels()
     days = [answer.at[:10] for answer in answers]
     return ReportedRun(
         name=name,
@@ -162,7 +162,7 @@ def _run(session: Session, name: str) -> ReportedRun:
         final=session.final,
         pool=len(session.pool),
         labels=len(labels.of_row),
-        questions=session.store.database.selections()[0]["asked"],
+        questions=session.store.selections()[0]["asked"],
         days=tuple(sorted({min(days), max(days)})) if days else (),
         sources=session.weak.sources(labels.of_row) if session.weak else [],
     )

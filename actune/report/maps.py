@@ -14,8 +14,7 @@ from actune.errors import SettingError
 from actune.report.figures import class_style, shown_classes
 from actune.report.svg import INK, OTHER, PAGE_WIDTH, picture, write_names
 from actune.session.session import Session
-from actune.session.state import add_up
-from actune.session.store import Store
+from actune.store.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,19 +61,18 @@ def maps_of(sessions: Sequence[Session], round: int | None = None) -> list[Map |
 
 def load_map(store: Store, round: int) -> Map | None:
     """The map of the choice for `round`, where there was one and the pool was read for it."""
-    database = store.database
-    if not 1 <= round < len(database.selections()):
+    if not 1 <= round < store.selection_count():
         return None
     arrays = store.load_arrays(f"select-{round:03d}")
     if "map_rows" not in arrays:
         return None
-    rows, seen = arrays["map_rows"], database.rounds()[round - 1]["answers_seen"]
-    labelled = add_up(answer for answer in database.answers() if answer.number <= seen).of_row
+    rows, seen = arrays["map_rows"], store.rounds()[round - 1]["answers_seen"]
+    labelled = store.labels(until=seen).of_row
     return Map(
         round=round,
         points=arrays["map_points"].astype(np.float32),
         classes=arrays["map_classes"],
-        asked=np.isin(rows, [question.row for question in database.questions() if question.round == round]),
+        asked=np.isin(rows, [question.row for question in store.questions(round)]),
         labelled=np.isin(rows, list(labelled)),
         regions=arrays.get("map_regions"),
         heat=arrays.get("map_heat"),

@@ -10,10 +10,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from actune.core.files import write_atomically
 from actune.errors import UserError
 from actune.report.facts import ReportedRun, effective_classes, gain, percent, points, runs_of, verdict
 from actune.session.session import Session
-from actune.session.store import write_atomically
 
 if TYPE_CHECKING:
     from actune.report.maps import AskedDistance

@@ -13,9 +13,9 @@ from actune.core.options import from_tables, options_of, tables_of
 from actune.core.settings import Settings, Training
 from actune.core.spec import RunSpec
 from actune.errors import RunFolderError, SettingError
+from actune.store.store import FILE
 
 FORMAT = 1
-FILE = "run.toml"
 WITHOUT_THE_SETTING = {"as_long": False}  # how runs were trained that are older than a setting of training
 
 

@@ -13,27 +13,28 @@ Row = list[object]
 
 def human_rows(session: Session) -> list[Row]:
     """The answers that count, in row order; the simulated oracle and the file's own labels are answers too."""
-    pool, labels = session.pool, session.labels()
-    newest = {answer.row: answer for answer in session.store.database.answers() if answer.kind == "label"}
+    labelled = [(word, word.label) for word in session.store.latest() if word.label is not None]
     seen = [facts["answers_seen"] for facts in session.rounds()]
+    session.refresh()
+    pool = session.pool
     return [
         [
-            pool.ids[row],
-            pool.texts[row],
+            pool.ids[word.row],
+            pool.texts[word.row],
             pool.classes[number],
             "human",
-            _first_use(newest[row].number, seen),
+            _first_use(word.number, seen),
             None,
-            newest[row].by,
+            word.by,
         ]
-        for row, number in sorted(labels.of_row.items())
+        for word, number in labelled
     ]
 
 
 def pseudo_rows(session: Session) -> list[Row]:
     """The rows trusted by the newest choice that nobody has answered or skipped since."""
     chosen, arrays = _newest_trusted(session)
-    pool, labels = session.pool, session.labels()
+    labels, pool = session.labels(), session.pool
     trusted = zip(arrays.get("trusted_rows", ()), arrays.get("trusted_targets", ()), _confidences(arrays), strict=True)
     return [
         [pool.ids[row], pool.texts[row], pool.classes[number], "pseudo", chosen, confidence, "model"]

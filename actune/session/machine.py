@@ -23,13 +23,13 @@ from actune.methods.trust import Pace
 from actune.models.encoders import choose_device
 from actune.models.learners import make_learner
 from actune.models.starting import kind_of, load_start, model_in
-from actune.session.database import Selection
 from actune.session.mapping import map_arrays
 from actune.session.metrics import accuracy, macro_f1
 from actune.session.outputs import ModelOutputs, drawn, glimpse, question_rows
 from actune.session.resolve import encoder_folder
-from actune.session.state import Labels
 from actune.session.trusting import described, held_out, trusted_arrays, trusted_in
+from actune.store.records import Labels, Selection
+from actune.store.store import newest_model_in
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -46,6 +46,9 @@ class Prediction:
 
     label: str
     probabilities: dict[str, float]
+
+
+Predictor = Callable[[Sequence[str]], list[Prediction]]
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Machine:
 
     def __init__(self, session: Session, at_the_end: bool = False, start: Path | None = None) -> None:
         self.session = session
+        self.task = session.task  # as it is now: others may add texts while a round is computed
         config = self.config = session.config
         torch.set_num_threads(config.resolved.threads)  # it decides the last bits
         here = config.resolved.device
@@ -101,7 +105,7 @@ class Machine:
 
     def for_the_start(self) -> Machine:
         """The machine of the first round where the user's own classifier is the first model."""
-        return Machine(self.session, start=model_in(Path(self.config.request.start_from)))
+        return Machine(self.session, start=model_in(newest_model_in(Path(self.config.request.start_from))))
 
     @cached_property
     def folder(self) -> Path:
@@ -109,7 +113,7 @@ class Machine:
         if self.start is not None and self.learner_name == "finetune":
             return self.start
         config = self.config
-        task, first = self.session.task, config.resolved.pool
+        task, first = self.task, config.resolved.pool
         return encoder_folder(config.request, task, config.settings, self.device, self.session.progress, first=first)
 
     @cached_property
@@ -122,7 +126,7 @@ class Machine:
 
     @cached_property
     def inputs(self) -> Any:
-        return self._prepare(self.session.pool.texts)
+        return self._prepare(self.task.pool.texts)
 
     def _prepare(self, texts: Sequence[str]) -> Any:
         def prepare() -> Any:
@@ -133,11 +137,11 @@ class Machine:
 
     @cached_property
     def dev(self) -> Labelled | None:
-        return self._labelled(self.session.task.dev)
+        return self._labelled(self.task.dev)
 
     @cached_property
     def test(self) -> Labelled | None:
-        return self._labelled(self.session.task.test)
+        return self._labelled(self.task.test)
 
     def _labelled(self, pool: Pool | None) -> Labelled | None:
         if pool is None or not len(pool):
@@ -218,19 +222,19 @@ class Machine:
             labelled=labelled,
             labels=[labels.of_row[row] for row in labelled],
             streams=streams,
-            ids=self.session.pool.ids,
+            ids=self.task.pool.ids,
         )
 
     def _free(self, labels: Labels) -> npt.NDArray[np.int64]:
         """The rows that nobody has labelled or skipped."""
-        free = np.ones(len(self.session.pool), bool)
+        free = np.ones(len(self.task.pool), bool)
         free[[*labels.of_row, *labels.skipped]] = False
         return np.flatnonzero(free)
 
     def evaluate(self, classifier: Classifier) -> tuple[dict[str, Any], Any]:
         """Accuracy on dev and test, macro-F1, and the predictions on test behind them; none without the set."""
         facts: dict[str, Any] = {"accuracy": None, "macro_f1": None, "dev_accuracy": None}
-        task, predictions = self.session.task, None
+        task, predictions = self.task, None
         if self.test is not None and task.test is not None:
             predicted, known = self._predicted(classifier, self.test, task.test), self.test.labels
             facts |= {"accuracy": accuracy(predicted, known), "macro_f1": macro_f1(predicted, known)}
@@ -273,7 +277,7 @@ class Machine:
         return np.bincount(trusted.targets, minlength=len(self.config.resolved.classes)).tolist()  # type: ignore[no-any-return]
 
     def _share_right(self, trusted: PseudoLabels) -> float | None:
-        known = np.asarray(self.session.pool.labels, np.int64)[trusted.rows]
+        known = np.asarray(self.task.pool.labels, np.int64)[trusted.rows]
         judged = known != UNKNOWN
         return accuracy(trusted.targets[judged], known[judged]) if judged.any() else None
 
@@ -303,16 +307,19 @@ class Machine:
         streams = Streams(self.config.request.seed)
         return query(View(ModelOutputs(self, None, streams), rows, streams=streams), count).tolist()
 
-    def predict(self, folder: Path, texts: Sequence[str]) -> list[Prediction]:
-        """What the model in `folder` says about new texts; a fine-tuned one brings its own tokenizer."""
+    def predictor(self, folder: Path) -> Predictor:
+        """The model in `folder`, ready for any number of new texts; a fine-tuned one brings its own tokenizer."""
         kind = kind_of(folder)
         maker = self._make_learner(
             kind, folder if kind == "finetune" else self.folder, replace(self.recipe, train_layers=0)
         )
-        inputs = maker.prepare(texts, self.session.progress)
-        readout = checked(maker.load(folder).read(inputs, self.session.progress))
-        names = self.config.resolved.classes
-        return [
-            Prediction(names[int(np.argmax(row))], dict(zip(names, row, strict=True)))
-            for row in readout.log_proba.exp().cpu().tolist()
-        ]
+        classifier, names, progress = maker.load(folder), self.config.resolved.classes, self.session.progress
+
+        def predict(texts: Sequence[str]) -> list[Prediction]:
+            readout = checked(classifier.read(maker.prepare(texts, progress), progress))
+            return [
+                Prediction(names[int(np.argmax(row))], dict(zip(names, row, strict=True)))
+                for row in readout.log_proba.exp().cpu().tolist()
+            ]
+
+        return predict

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from actune.session.store import Store
+    from actune.store.store import Store
     from actune.weak.label_models import Combined
     from actune.weak.votes import Votes
 
@@ -36,7 +36,7 @@ class WeakLabels:
     def save(self, store: Store) -> None:
         arrays = {"votes": self.votes.matrix, **{name: getattr(self.combined, name) for name in PARTS}}
         store.save_arrays(ARRAYS, arrays)
-        store.database.set_fact(FACT, list(self.votes.sources))
+        store.set_fact(FACT, list(self.votes.sources))
 
     def sources(self, answers: Mapping[int, int]) -> list[dict[str, Any]]:
         """The facts of every rule, measured against what people have answered so far."""
@@ -69,5 +69,5 @@ def load_weak_labels(store: Store) -> WeakLabels:
     from actune.weak.votes import Votes
 
     arrays = store.load_arrays(ARRAYS)
-    votes = Votes(arrays["votes"], tuple(store.database.fact(FACT)))
+    votes = Votes(arrays["votes"], tuple(store.fact(FACT)))
     return WeakLabels(votes, Combined(**{name: arrays[name] for name in PARTS}))

@@ -15,7 +15,7 @@ from actune.errors import SettingError
 from actune.models.learners import PROBE
 from actune.models.probing import Probing
 from actune.models.surprisal import surprisal
-from actune.session.database import QuestionRow
+from actune.store.records import QuestionRow
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,13 +52,13 @@ class ModelOutputs(Outputs):
     def surprisal(self) -> torch.Tensor:
         machine = self.machine
         limit, seed = machine.config.settings.max_tokens, machine.config.request.seed  # one draw for all rounds
-        return surprisal(machine.folder, machine.session.pool.texts, limit, seed, machine.device, self.progress)
+        return surprisal(machine.folder, machine.task.pool.texts, limit, seed, machine.device, self.progress)
 
     def frozen(self) -> torch.Tensor:
         machine = self.machine
         classes, limit = len(machine.config.resolved.classes), machine.config.settings.max_tokens
         encoder = Probing(machine.folder, classes, limit, PROBE, machine.device)
-        return encoder.prepare(machine.session.pool.texts, self.progress)
+        return encoder.prepare(machine.task.pool.texts, self.progress)
 
 
 def drawn(free: npt.NDArray[np.int64], most: int | None, streams: Streams) -> npt.NDArray[np.int64] | None:
@@ -72,7 +72,7 @@ def glimpse(machine: Machine, classifier: Classifier, rows: npt.NDArray[np.int64
     """What a classifier says about some rows of the pool, which are the whole pool to whoever looks at them."""
     inputs = machine.inputs
     few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
-    names = [machine.session.pool.ids[row] for row in rows]
+    names = [machine.task.pool.ids[row] for row in rows]
     return View(classifier.read(few, machine.session.progress), range(len(rows)), streams=streams, ids=names)
 
 

@@ -17,6 +17,7 @@ from actune.models.learners import check_learner
 from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
 from actune.session.first import FIRST
+from actune.store.store import newest_model_in
 
 PRESETS = {
     "paper": "the method as the paper states it",
@@ -61,7 +62,7 @@ def check(request: RunSpec, task: Task) -> None:
     check_seed(request.seed)
     _check_opening(request)
     if request.start_from:
-        check_start(Path(request.start_from).expanduser(), task.pool.classes)
+        check_start(newest_model_in(Path(request.start_from).expanduser()), task.pool.classes)
     _check_plan(request, task)
 
 

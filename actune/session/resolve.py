@@ -21,6 +21,7 @@ from actune.models.sources import fetch, find_model
 from actune.models.starting import check_encoder
 from actune.session.config import Config, Resolved
 from actune.session.opening import WeakLabels
+from actune.store.store import newest_model_in
 
 if TYPE_CHECKING:
     import torch
@@ -47,7 +48,7 @@ def resolve_request(
         notes.append(f"{covered:,} of {len(task.pool):,} texts have weak labels, by {request.label_model}")
     folder = encoder_folder(request, task, settings, device, progress, notes)
     if request.start_from:
-        check_encoder(Path(request.start_from), folder)
+        check_encoder(newest_model_in(Path(request.start_from)), folder)
     learner, final = request.learner, False
     if learner == "auto":
         trial = training_of(request, task, "finetune", device.type, training_changes)

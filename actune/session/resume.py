@@ -11,11 +11,12 @@ from actune.core.spec import RunSpec
 from actune.core.task import Task
 from actune.data.splits import labelled_only
 from actune.errors import RunFolderError
-from actune.session.config import FILE, differences, load_config
+from actune.session.config import differences, load_config
 from actune.session.request import check, make_request
 from actune.session.resolve import fingerprint
 from actune.session.session import Session
 from actune.session.setup import create, find_task, open_session
+from actune.store.store import FILE
 
 
 def open_simulation(folder: Path, progress: Progress = silent, **options: Unpack[RunOptions]) -> Session:
@@ -40,7 +41,7 @@ def open_or_create(folder: Path, task: Task, options: RunOptions, progress: Prog
         raise RunFolderError(f"the data of {request.data!r} is not what {str(folder)!r} was made with")
     if request.rounds > session.config.request.rounds:
         check(request, task)
-        session.store.reconfigure(session.config.extended_to(request.rounds))
+        session.reconfigure(session.config.extended_to(request.rounds))
     return session
 
 

@@ -27,7 +27,7 @@ def result(session: Session) -> dict[str, Any]:
     rounds = session.rounds()
     pool: Pool = session.pool
     asked: list[list[str]] = [[] for _ in rounds]
-    for question in session.store.database.questions():
+    for question in session.store.questions():
         if question.round < len(rounds):
             asked[question.round].append(pool.ids[question.row])
     facts: dict[str, Any] = {

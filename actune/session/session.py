@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from actune.core.dialogue import Answer, Question
+from actune.core.files import replacing_folder, storage_sentences
 from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
@@ -18,24 +20,14 @@ from actune.core.task import Task
 from actune.errors import DataError, SettingError
 from actune.session.clock import Clock
 from actune.session.config import Config
-from actune.session.database import AnswerEntry
 from actune.session.opening import ARRAYS, WeakLabels, load_weak_labels
-from actune.session.state import Labels, add_up
-from actune.session.store import Store
+from actune.session.wording import Told, question_of, said_of, told_of
+from actune.store.records import Labels, ModelRow, Said
+from actune.store.store import Store
 
 if TYPE_CHECKING:
     from actune.core.classifier import Classifier
-    from actune.session.machine import Machine, Prediction, Shared
-
-
-@dataclass(frozen=True)
-class Told:
-    """What became of some answers."""
-
-    new: int
-    repeated: int
-    changed: tuple[str, ...]  # ids whose earlier answer was another one
-    skipped: int
+    from actune.session.machine import Machine, Prediction, Predictor, Shared
 
 
 class Session:
@@ -44,14 +36,30 @@ class Session:
     models: Literal["none", "last", "all"] = "last"  # which rounds' models a simulated run keeps
     shared: Shared | None = None
 
-    def __init__(self, store: Store, task: Task, progress: Progress = silent) -> None:
+    def __init__(self, store: Store, config: Config, task: Task, progress: Progress = silent) -> None:
         self.store = store
+        self.config = config
         self.task = task
         self.progress = progress
+        self._lock = RLock()  # for what is kept between calls; any number of threads may ask, tell and predict
+        self._loaded: tuple[Path, Predictor] | None = None
 
-    @property
-    def config(self) -> Config:
-        return self.store.config
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the run's database and lets go of the model."""
+        self._loaded = None
+        self.__dict__.pop("machine", None)
+        self.store.close()
+
+    def reconfigure(self, config: Config) -> None:
+        """Goes on with another configuration, which is kept in run.toml."""
+        self.store.seal(config.dumps())
+        self.config = config
 
     @property
     def pool(self) -> Pool:
@@ -60,16 +68,16 @@ class Session:
     @property
     def fitted(self) -> int:
         """Rounds that are finished."""
-        return len(self.rounds())
+        return self.store.round_count()
 
     def rounds(self) -> list[dict[str, Any]]:
         """The facts of every finished round."""
-        return self.store.database.rounds()
+        return self.store.rounds()
 
     @property
     def selected(self) -> int:
         """Rounds whose questions are chosen: one more than are fitted, unless a run came to its planned end."""
-        return len(self.store.database.selections())
+        return self.store.selection_count()
 
     @property
     def done(self) -> bool:
@@ -77,64 +85,52 @@ class Session:
         return 0 < self.config.request.fits <= self.fitted
 
     def labels(self) -> Labels:
-        return add_up(self.store.database.answers())
+        """What the answers add up to by now; the pool has all the texts that they are about."""
+        labels = self.store.labels()
+        self.refresh()
+        return labels
 
     # ask and tell: no model is touched, so both are instant
 
-    def ask(self) -> list[Question]:
-        """The open questions, in the order of asking: chosen for the next round, neither answered nor skipped."""
-        labels, round = self.labels(), self.fitted
-        return [
-            Question(
-                id=self.pool.ids[question.row],
-                text=self.pool.texts[question.row],
-                round=round,
-                suggestion=None if question.suggestion is None else self.pool.classes[question.suggestion],
-                confidence=question.confidence,
-            )
-            for question in self.store.database.questions()
-            if question.round == round and question.row not in labels.of_row and question.row not in labels.skipped
-        ]
+    def ask(self, by: str | None = None, n: int | None = None, seconds: float = 600.0) -> list[Question]:
+        """The open questions, in the order of asking: chosen for the next round, neither answered nor skipped.
+
+        With `by` these are questions that nobody else is working on, and for so many `seconds` nobody else who gives a
+        name gets them. With `n` there are at most so many.
+        """
+        store = self.store
+        questions = store.open_questions()[:n] if by is None else store.lease_questions(by, n, seconds)
+        self.refresh()
+        return [question_of(question, self.pool) for question in questions]
 
     def tell(self, answers: Mapping[str, str] | Iterable[Answer]) -> Told:
         """Takes answers on any texts of the pool; on return they are safe on the disk. Nothing is trained."""
         if isinstance(answers, Mapping):
             answers = [Answer(id, label) for id, label in answers.items()]
-        labels = self.labels()
-        words: dict[int, int | str] = {**labels.of_row, **dict.fromkeys(labels.skipped, "skip")}
-        entries: list[AnswerEntry] = []
-        new, repeated, changed, skipped = 0, 0, [], 0
-        for answer in answers:
-            row = self._row(answer.id)
-            number = None if answer.label is None else self.pool.class_number(answer.label)
-            kind = "label" if number is not None else "unskip" if answer.unskip else "skip"
-            before, now = words.get(row), number if number is not None else kind
-            if now == before or (kind == "unskip" and before != "skip"):
-                repeated += 1
-                continue
-            if isinstance(before, int):
-                changed.append(answer.id)
-            new += kind == "label" and not isinstance(before, int)
-            skipped += kind == "skip"
-            words[row] = now
-            entries.append((row, kind, number, answer.by))
-        if entries:
-            self.store.database.append_answers(entries)
-        return Told(new, repeated, tuple(changed), skipped)
+        found = self.store.tell([said_of(answer, self._row(answer.id), self.pool) for answer in answers])
+        return told_of(found, self.pool)
 
     def add(self, more: Pool) -> int:
         """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers."""
         if not self.config.resolved.stored:
             raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
-        pool = self.pool.followed_by(more)
+        self.pool.followed_by(more)  # refuses ids that are taken
         numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
         rows = [(id, text, UNKNOWN) for id, text in zip(more.ids, more.texts, strict=True)]
-        answers = [(row, "label", number, "file") for row, number in numbers.items()]
-        if self.store.database.add_texts("pool", rows, answers) != len(self.pool):  # another process has added some too
-            ids, texts, labels = self.store.database.texts("pool")
-            pool = pool_of_numbers(texts, ids, self.pool.classes, labels)
-        self.task = replace(self.task, pool=pool)
+        self.store.add_texts("pool", rows, [Said(row, "label", number, "file") for row, number in numbers.items()])
+        self.refresh()
         return len(more)
+
+    def refresh(self) -> None:
+        """Takes in what this session or another process has added to the pool; the models' side begins anew with it."""
+        if not self.config.resolved.stored:
+            return
+        with self._lock:
+            if self.store.text_count("pool") > len(self.pool):
+                ids, texts, labels = self.store.texts("pool", first=len(self.pool))
+                more = pool_of_numbers(texts, ids, self.pool.classes, labels)
+                self.task = replace(self.task, pool=self.pool.followed_by(more))
+                self.__dict__.pop("machine", None)
 
     # advance: all the work
 
@@ -144,13 +140,12 @@ class Session:
         Where a run came to its planned end and was extended, the next questions are chosen first and nothing is fitted.
         """
         with self.store.advancing():
-            self.store.adopt_models(self.fitted)
             if self.selected == self.fitted:
                 return self._select_after_the_end()
             return self._round()
 
     def finish(self) -> dict[str, Any]:
-        """Fine-tunes the encoder once on all that is known; kept in model/ and in the run's record."""
+        """Fine-tunes the encoder once on all that is known; it is the newest model until another round is finished."""
         if not self.config.resolved.final:
             raise SettingError(
                 f"this run was made with --learner {self.config.resolved.learner}: only one made with auto, "
@@ -164,20 +159,19 @@ class Session:
             classifier = machine.fit(labels, self._trusted(self.selected - 1), streams).classifier
             facts, _ = machine.evaluate(classifier)
             facts |= {"labels": len(labels.of_row), "round": self.fitted, "seconds": time.perf_counter() - started}
-            self._keep_model("model", machine.learner_name, classifier, facts, self.fitted)
-            self.store.database.set_fact("final", facts)
-            self.store.adopt_models(self.fitted)
+            model = self._write_model(machine.learner_name, classifier, facts, self.fitted, "final")
+            self.store.commit(model=model, facts={"final": facts})
+            self.store.point_to_newest()
             return facts
 
     @property
     def final(self) -> dict[str, Any] | None:
         """The facts of the fine-tuning at the end, where there was one for the rounds there are."""
-        found = self.store.database.fact("final")
+        found = self.store.fact("final")
         return found if found and found["round"] == self.fitted else None
 
     def _round(self) -> dict[str, Any]:
-        round, database = self.fitted, self.store.database
-        labels = self._checked_labels()
+        labels, round = self._checked_labels(), self.fitted
         streams = Streams(self.config.request.seed, round)
         clock = Clock()
         machine = self.machine.for_the_start() if self._starts_from_a_model(round) else self.machine
@@ -206,31 +200,39 @@ class Session:
             self.store.save_arrays(f"fit-{round:03d}", kept)
         if selection:
             self.store.save_arrays(f"select-{round + 1:03d}", selection.arrays)
-        for name in self._models_to_keep(round, last):
-            self._keep_model(name, machine.learner_name, classifier, facts, round + 1)
-        database.commit((round, facts), selection.record if selection else None)
-        self.store.adopt_models(round + 1)
+        model = None
+        if self._keeps_model(last):
+            model = self._write_model(machine.learner_name, classifier, facts, round, "round")
+        chosen = selection.record if selection else None
+        self.store.commit((round, facts), chosen, model, keep_models=self.models == "all")
+        self.store.point_to_newest()
         return facts
 
     def _select_after_the_end(self) -> dict[str, Any]:
         round = self.fitted
         labels = self.labels()
-        folder = self.store.model(self._rounds_model)
-        if round == 0 or folder is None:
-            raise SettingError("this run has no model to choose questions with: its folder model/ is missing")
+        folder = self.store.newest_model(kinds=("round",))
+        if round == 0 or folder is None or not folder.is_dir():
+            raise SettingError("this run has no model to choose questions with: it was made without keeping models")
         classifier = self.machine.learner.load(folder)
         streams = Streams(self.config.request.seed, round - 1)
         selection = self.machine.select(classifier, labels, streams, self._memory(round - 1), round)
         self.store.save_arrays(f"select-{round:03d}", selection.arrays)
-        self.store.database.commit(None, selection.record)
+        self.store.commit(selection=selection.record)
         return self.rounds()[-1]
 
     # using the model
 
     def predict(self, texts: Sequence[str]) -> list[Prediction]:
-        """A class name and a probability for each class, by the newest model."""
+        """A class name and a probability for each class, by the newest model, which is kept for the next call."""
         newest = self._newest_model()
-        return self.machine.predict(newest, texts) if texts else []
+        if not texts:
+            return []
+        with self._lock:
+            if self._loaded is None or self._loaded[0] != newest:
+                self._loaded = newest, self.machine.predictor(newest)
+            predict = self._loaded[1]
+        return predict(texts)
 
     def save(self, folder: str | Path) -> Path:
         """Copies the newest model to a folder of its own."""
@@ -240,35 +242,31 @@ class Session:
         target = Path(folder)
         if target.exists():
             raise DataError(f"{str(target)!r} exists already: choose another folder")
-        shutil.copytree(source, target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with storage_sentences(target), replacing_folder(target) as scratch:
+            shutil.copytree(source, scratch, dirs_exist_ok=True)
         return target
 
     def _newest_model(self) -> Path:
         """The folder of the newest model."""
-        if self.final and (folder := self.store.model("model")):
-            return folder
-        folder = self.store.model(self._rounds_model)
-        if folder is None:
+        folder = self.store.newest_model()
+        if folder is None or not folder.is_dir():
             raise DataError(f"{str(self.store.folder)!r} has no model yet: advance it first")
         return folder
 
-    @property
-    def _rounds_model(self) -> str:
-        """Where the rounds' own model lies: beside the final one, where there will be one."""
-        return "probe" if self.config.resolved.final else "model"
+    def _keeps_model(self, last: bool) -> bool:
+        return not self.config.request.simulated or self.models == "all" or (last and self.models == "last")
 
-    def _models_to_keep(self, round: int, last: bool) -> list[str]:
-        newest = not self.config.request.simulated or (last and self.models != "none")
-        return [self._rounds_model] * newest + [f"model-{round:03d}"] * (self.models == "all" and not last)
-
-    def _keep_model(self, name: str, learner: str, classifier: Classifier, facts: dict[str, Any], fitted: int) -> None:
-        """Writes a model that counts once `fitted` rounds are committed; `facts` are its own, not yet committed."""
+    def _write_model(
+        self, learner: str, classifier: Classifier, facts: dict[str, Any], round: int, kind: Literal["round", "final"]
+    ) -> ModelRow:
+        """Writes a model that counts once it is committed; `facts` are its own, not yet committed."""
         from actune.session.card import model_card
 
-        with self.store.new_model(name) as folder:
+        with self.store.new_model(round, kind) as (model, folder):
             card = model_card(self.config, learner, len(self.pool), [*self.rounds(), facts])
             classifier.save(folder, self.pool.classes, card)
-            (folder / "round").write_text(str(fitted))
+        return model
 
     @cached_property
     def machine(self) -> Machine:
@@ -278,6 +276,8 @@ class Session:
         return Machine(self)
 
     def _row(self, id: str) -> int:
+        if id not in self.pool.row_of:
+            self.refresh()
         try:
             return self.pool.row_of[id]
         except KeyError:

@@ -18,13 +18,14 @@ from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError
-from actune.session.database import QuestionRow, Selection
+from actune.session.config import Config, load_config
 from actune.session.first import first_rows
 from actune.session.opening import WeakLabels, weak_labels
 from actune.session.request import check, check_seed, make_request
 from actune.session.resolve import fingerprint, resolve_request
 from actune.session.session import Session
-from actune.session.store import Store, check_free
+from actune.store.records import QuestionRow, Selection
+from actune.store.store import Store, check_free
 
 RELEASED_ROWS = 20_000  # of each class, on average
 
@@ -46,9 +47,10 @@ def create(
     check_free(Path(folder))  # before anything takes time
     weak = weak_labels(request, task) if request.weak else None
     config = resolve_request(request, task, progress, weak)
-    with Store.creating(Path(folder), config) as store:
-        session = Session(store, task, progress)
+    with Store.creating(Path(folder)) as store:
+        session = Session(store, config, task, progress)
         _fill(session, weak)
+        store.seal(config.dumps())
     return session
 
 
@@ -69,7 +71,7 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
                 # a person's project learns labels only through answers; a simulation keeps them for the oracle
                 hidden = split == "pool" and not simulated
                 labels = [UNKNOWN] * len(pool) if hidden else pool.labels.tolist()
-                store.database.add_texts(split, zip(pool.ids, pool.texts, labels, strict=True))
+                store.add_texts(split, zip(pool.ids, pool.texts, labels, strict=True))
     if not simulated:
         known = task.pool.known_rows()
         session.tell([Answer(task.pool.ids[row], task.pool.classes[task.pool.labels[row]], by="file") for row in known])
@@ -77,20 +79,21 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
         weak.save(store)
     rows, how = first_rows(session)
     questions = [QuestionRow(0, row, None, None) for row in rows]
-    store.database.commit(None, Selection(0, questions, {"round": 0, "asked": len(rows), "how": how}))
+    store.declare_classes(task.pool.classes, by="start")
+    store.commit(selection=Selection(0, questions, {"round": 0, "asked": len(rows), "how": how}))
 
 
 def open_session(folder: str | Path, progress: Progress = silent) -> Session:
     """The session of a run folder, ready to go on."""
+    config = load_config(Path(folder))
     store = Store.open(Path(folder))
-    config = store.config
     if config.resolved.stored:
-        task = _stored_task(store)
+        task = _stored_task(store, config)
     else:
         task = find_task(config.request.data, config.request.reading, config.request.seed, config.request.preset)
         if fingerprint(task) != config.resolved.fingerprint:
             raise RunFolderError(f"the data of {config.request.data!r} is not what {str(folder)!r} was made with")
-    return Session(store, task, progress)
+    return Session(store, config, task, progress)
 
 
 def find_task(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:
@@ -118,12 +121,12 @@ def project_task(pool: Pool, name: str = "project") -> Task:
     return Task(name, pool, None, None, own_settings(len(pool), len(pool.classes)), Plan(batch, batch, 0))
 
 
-def _stored_task(store: Store) -> Task:
+def _stored_task(store: Store, config: Config) -> Task:
     pools = {}
     for split in ("pool", "dev", "test"):
-        ids, texts, labels = store.database.texts(split)
+        ids, texts, labels = store.texts(split)
         if ids:
-            pools[split] = pool_of_numbers(texts, ids, store.config.resolved.classes, labels)
+            pools[split] = pool_of_numbers(texts, ids, config.resolved.classes, labels)
     if "pool" not in pools:
         raise RunFolderError(f"{str(store.folder)!r} holds no texts")
-    return Task(store.config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), store.config.settings)
+    return Task(config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), config.settings)

@@ -136,7 +136,7 @@ def one_run(name: str, seed: int, data_dir: str | None) -> list[dict[str, Any]]:
         session.models = "none"
         actune.run(session, actune.Oracle(session.pool))
         rounds = session.rounds()
-        session.store.close()
+        session.close()
     lines = []
     for facts in rounds:
         forms = next(each for each in said if each[SHIPPED] == facts["offered_estimate"])

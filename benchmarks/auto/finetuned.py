@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from actune.bench.store import Results
-from actune.session.store import Store
+from actune.store.store import Store
 from benchmarks.auto.judge import estimates
 from benchmarks.auto.tables import markdown
 
@@ -53,9 +53,8 @@ def rounds_of(place: Path) -> list[Round]:
     results, found = Results(place), []
     for key, point in results.cells.items():
         if (results.place(key) / "run.db").exists():
-            store = Store.open(results.place(key))
-            rounds = store.database.rounds()
-            store.close()
+            with Store.reading(results.place(key)) as store:
+                rounds = store.rounds()
             who = {"task": point.task, "method": point.method, "seed": point.seed}
             found += [who | {name: facts[name] for name in COLUMNS if facts.get(name) is not None} for facts in rounds]
     return found

@@ -20,7 +20,7 @@ import pandas as pd
 
 from actune.bench.statistics import Estimate, area_under, holm, paired_test
 from actune.bench.store import Results
-from actune.session.store import Store
+from actune.store.store import Store
 from benchmarks.auto.tables import markdown
 
 TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")  # then any other, as they come
@@ -51,13 +51,13 @@ def collect(source: Path, target: Path, seeds: list[int]) -> None:
         for key in results.finished():
             point = results.cells[key]
             if point.method == "auto" and point.seed in seeds:
-                store = Store.open(results.place(key))
-                for facts in store.database.rounds():
+                with Store.reading(results.place(key)) as store:
+                    rounds = store.rounds()
+                for facts in rounds:
                     values = [facts[name] for name in FACTS]
                     writer.writerow(
                         (point.task, point.seed, *(round(v, 4) if isinstance(v, float) else v for v in values))
                     )
-                store.close()
 
 
 def areas_of(table: pd.DataFrame, measure: str = "accuracy") -> Areas:

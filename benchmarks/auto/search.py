@@ -57,7 +57,7 @@ def one_run(place: Place, data_dir: str | None) -> list[dict[str, Any]]:
         session.models = "none"
         run(session, Oracle(session.pool))
         rounds = session.rounds()
-        session.store.close()
+        session.close()
     return [
         {
             "variant": variant,

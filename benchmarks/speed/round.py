@@ -196,7 +196,7 @@ def measure(folder: Path, given: argparse.Namespace, method: str) -> dict[str, A
             changes=dict(change.split("=") for change in given.set),
         )
     actune.run(session, actune.Oracle(session.pool))
-    session.store.close()
+    session.close()
     with watch.phase("reopen"):
         rounds = actune.open_session(folder / "run").rounds()
     total = time.perf_counter() - start

@@ -64,7 +64,7 @@ def test_shared_cells_equal_cells_of_their_own(
         maps = session.store.load_arrays("select-001")
         for name, array in arrays_in(work.results.place(cell.key), "select-001").items():
             np.testing.assert_array_equal(maps[name], array, str((point.method, name)))
-        asked = [question.row for question in session.store.database.questions()]
+        asked = [question.row for question in session.store.questions()]
         assert asked == questions(work.results.place(cell.key))
 
 
@@ -75,9 +75,9 @@ def arrays_in(folder: Path, name: str) -> dict[str, np.ndarray]:
 
 
 def questions(folder: Path) -> list[int]:
-    store = actune.session.store.Store.open(folder)
+    store = actune.store.store.Store.reading(folder)
     try:
-        return [question.row for question in store.database.questions()]
+        return [question.row for question in store.questions()]
     finally:
         store.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -139,11 +140,8 @@ def test_results_of_two_machines_become_one_table(small: Small, tmp_path: Path):
 def test_where_machines_disagree_a_sentence_says_so_and_the_first_is_kept(folder: Path, small: Small, tmp_path: Path):
     results = Results(folder)
     key = results.finished()[0]
-    cell = store.Store.open(results.place(key))
-    cell.database._connection.execute(
-        "UPDATE rounds SET facts = replace(facts, '\"accuracy\": 0.', '\"accuracy\": 0.0')"
-    )
-    cell.close()
+    with sqlite3.connect(results.place(key) / "run.db") as cell:
+        cell.execute("UPDATE rounds SET facts = replace(facts, '\"accuracy\": 0.', '\"accuracy\": 0.0')")
     merged = merge([small.folder, folder], tmp_path / "all")
     assert merged.notes == (
         f"{folder} has different accuracies for {results.cells[key].name}: the first ones are kept",

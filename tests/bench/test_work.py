@@ -66,9 +66,9 @@ def test_a_cell_goes_on_where_another_grid_began_it_with_the_same_settings_in_ot
 
 
 def facts(folder: Path) -> list[dict[str, object]]:
-    store = actune.session.store.Store.open(folder)
+    store = actune.store.store.Store.reading(folder)
     try:
-        return [{**round, "seconds": None} for round in store.database.rounds()]
+        return [{**round, "seconds": None} for round in store.rounds()]
     finally:
         store.close()
 
@@ -112,11 +112,12 @@ def test_the_commit_of_a_copy_is_what_its_variable_says(monkeypatch: pytest.Monk
 
 def test_a_cell_keeps_no_model_unless_it_is_asked_to(grid_of: GridOf, tmp_path: Path):
     cell = cell_of(grid_of(["asst"], rounds=2))
-    for kept, models in (("none", []), ("last", ["model"]), ("all", ["model", "model-000"])):
+    for kept, models in (("none", []), ("last", ["001"]), ("all", ["000", "001"])):
         run_cell(cell, Job(tmp_path / kept, models=kept))  # type: ignore[arg-type]
         folder = tmp_path / kept / "cells" / cell.key
-        assert sorted(path.name for path in folder.glob("model*")) == models
-        assert all((folder / name / "head.safetensors").is_file() for name in models)
+        assert sorted(path.name for path in folder.glob("models/*")) == models
+        assert all((folder / "models" / name / "head.safetensors").is_file() for name in models)
+        assert (folder / "model" / "head.safetensors").is_file() == bool(models)
 
 
 def test_a_finished_cell_of_a_large_pool_is_below_two_megabytes(tmp_path: Path):

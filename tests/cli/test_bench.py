@@ -167,7 +167,7 @@ def test_results_of_another_version_are_one_sentence(grid: Path, tmp_path: Path,
 
 
 def test_two_drivers_do_not_meet_in_one_folder(grid: Path, tmp_path: Path, fails: Fails) -> None:
-    from actune.session.store import locked
+    from actune.core.files import locked
 
     out = tmp_path / "results"
     done("bench", "run", grid, "--out", out, "--seconds", 0, "--quiet")

@@ -109,7 +109,9 @@ def test_cut_texts_are_reported_once(tmp_path: Path, files: Path, monkeypatch: p
 def test_a_killed_creation_is_made_again(tmp_path: Path, files: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
+    (folder / "unfinished").touch()  # the first file of a new run; its run.toml is the last
     (folder / "run.db").write_bytes(b"half a database")
+    (folder / "run.db-journal").write_bytes(b"a journal that SQLite held")
     facts = done(
         "run", files / "labelled.csv", *PLAN, "--rounds", 1, "--method", "random", "--json", "--out", folder
     ).facts

@@ -7,17 +7,15 @@ import sys
 import time
 from pathlib import Path
 
-from actune.session.store import Store
+from actune.store.store import Store
 
 
 def fitted(folder: Path) -> int:
     """Rounds that are on the disk; -1 before there is a run."""
     if not (folder / "run.toml").exists():
         return -1
-    store = Store.open(folder)
-    rounds = len(store.database.rounds())
-    store.close()
-    return rounds
+    with Store.reading(folder) as store:
+        return store.round_count()
 
 
 def started(words: list[object], folder: Path, rounds: int) -> subprocess.Popen[bytes]:

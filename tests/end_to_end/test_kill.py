@@ -40,11 +40,11 @@ def facts(method: str, folder: Path) -> dict[str, object]:
     return {"result": result, "arrays": arrays, "answers": answers, "weights": weights}
 
 
-def answers_of(folder: Path) -> list[actune.session.database.AnswerRow]:
+def answers_of(folder: Path) -> list[actune.store.records.AnswerRow]:
     if not (folder / "run.toml").exists():
         return []
     session = actune.open_session(folder)
-    answers = session.store.database.answers()
+    answers = session.store.answers()
     session.store.close()
     return answers
 

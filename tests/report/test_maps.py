@@ -69,7 +69,7 @@ def test_the_map_knows_what_was_asked(opened):
     session = opened["actune"]
     found = load_map(session.store, 1)
     rows = session.store.load_arrays("select-001")["map_rows"]
-    asked = [question.row for question in session.store.database.questions() if question.round == 1]
+    asked = [question.row for question in session.store.questions() if question.round == 1]
     assert sorted(rows[found.asked].tolist()) == sorted(asked)
 
 
@@ -77,7 +77,7 @@ def test_labelled_rows_are_measured_and_drawn(opened):
     session = opened["actune"]
     found = load_map(session.store, 1)
     rows = session.store.load_arrays("select-001")["map_rows"]
-    first = [question.row for question in session.store.database.questions() if question.round == 0]
+    first = [question.row for question in session.store.questions() if question.round == 0]
     assert sorted(rows[found.labelled].tolist()) == sorted(first)
     assert len(asked_distances(found, seed=0)) == 2
     assert "labelled before" in draw_map(found, session.pool.classes, 10, "map")

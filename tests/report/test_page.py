@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tomllib
@@ -123,7 +124,7 @@ def test_a_run_without_a_finished_round_says_so(parsed):
 def test_the_fine_tuning_at_the_end_is_told_and_drawn(copied, parse):
     session = copied("random")
     facts = {"accuracy": 0.876, "macro_f1": 0.7654, "labels": 70, "round": 3, "seconds": 1.0}
-    session.store.database.set_fact("final", facts)
+    session.store.set_fact("final", facts)
     page = parse(render([session]))
     assert ["fine-tuned", "70", "87.6 %", "76.5 %"] in page.rows
     assert "(87.6 % once the encoder is fine-tuned on them)" in page.text
@@ -205,13 +206,14 @@ def test_a_name_that_is_not_utf_8_can_be_written(opened, tmp_path, monkeypatch):
 
     session = actune.open_session(opened["begun"].store.folder)
     config = session.config
-    monkeypatch.setattr(session.store, "config", replace(config, request=replace(config.request, data="caf\udce9.csv")))
+    monkeypatch.setattr(session, "config", replace(config, request=replace(config.request, data="caf\udce9.csv")))
     assert "caf?.csv" in write_report([session], tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_shorter_run_leaves_its_last_cells_empty(opened, copied, parse):
     session = copied("random")
-    session.store.database._connection.execute("DELETE FROM rounds WHERE round = 2")
+    with sqlite3.connect(session.store.folder / "run.db") as connection:
+        connection.execute("DELETE FROM rounds WHERE round = 2")
     rounds = opened["actune"].rounds()
     rows = parse(render([session, opened["actune"]])).rows
     printed = [f"{100 * rounds[2][fact]:.1f} %" for fact in ("accuracy", "macro_f1")]

@@ -55,7 +55,7 @@ def test_asked_and_trusted_never_meet(tmp_path, questions):
     run(session, Oracle(questions.pool))
     for round in (1, 2):
         trusted = set(session.store.load_arrays(f"select-{round:03d}")["trusted_rows"].tolist())
-        asked = {question.row for question in session.store.database.questions() if question.round <= round}
+        asked = {question.row for question in session.store.questions() if question.round <= round}
         assert trusted and not trusted & asked
 
 
@@ -65,11 +65,11 @@ def test_a_longer_run_continues_as_if_it_had_been_planned(tmp_path, questions):
     first = actune.create(tmp_path / "a", questions, changes=FAST, **plan)
     run(first, Oracle(questions.pool))
     again = actune.open_session(tmp_path / "a")
-    again.store.reconfigure(again.config.extended_to(4))
+    again.reconfigure(again.config.extended_to(4))
     run(again, Oracle(questions.pool))
     whole = actune.create(tmp_path / "b", questions, changes=FAST, **(SMALL | {"rounds": 4}))
     shorter = whole.config.resolved.__class__(**(asdict(whole.config.resolved) | {"horizon": 2}))
-    whole.store.reconfigure(whole.config.__class__(**(vars(whole.config) | {"resolved": shorter})))
+    whole.reconfigure(whole.config.__class__(**(vars(whole.config) | {"resolved": shorter})))
     run(whole, Oracle(questions.pool))
     assert again.config.resolved.horizon == 2 and again.fitted == 4
     same = ("labels", "accuracy", "macro_f1", "asked", "pseudo_labels")
@@ -128,13 +128,13 @@ def test_what_is_neither_labelled_nor_skipped_may_be_chosen(project):
 def test_repeats_are_harmless_and_changes_are_told(project):
     id, label = next(iter(truth_of_first(project).items()))
     other = next(name for name in project.pool.classes if name != label)
-    count = len(project.store.database.answers())
+    count = len(project.store.answers())
     told = project.tell({id: label})
-    assert (told.new, told.repeated) == (0, 1) and len(project.store.database.answers()) == count
+    assert (told.new, told.repeated) == (0, 1) and len(project.store.answers()) == count
     told = project.tell({id: other})
     assert told.changed == (id,) and told.new == 0
     assert project.labels().of_row[project.pool.row_of[id]] == project.pool.classes.index(other)
-    assert len(project.store.database.answers()) == count + 1  # the log only grows
+    assert len(project.store.answers()) == count + 1  # the log only grows
 
 
 def truth_of_first(project):
@@ -143,12 +143,12 @@ def truth_of_first(project):
 
 
 def test_unknown_ids_and_labels_change_nothing(project):
-    count = len(project.store.database.answers())
+    count = len(project.store.answers())
     with pytest.raises(DataError, match="no text with the id 'nowhere'"):
         project.tell({project.pool.ids[0]: "human", "nowhere": "human"})
     with pytest.raises(DataError, match="did you mean 'numeric'"):
         project.tell({project.pool.ids[0]: "human", project.pool.ids[1]: "numerc"})
-    assert len(project.store.database.answers()) == count
+    assert len(project.store.answers()) == count
 
 
 def test_answers_in_any_order_and_chunk_give_one_state(tmp_path, questions):
@@ -202,12 +202,12 @@ def test_an_id_that_another_session_has_added_is_one_sentence(project):
     first, second = (actune.open_session(project.store.folder) for _ in range(2))
     more = pool_of(["who wrote faust ?"], ["human"], ["a"], project.pool.classes)
     first.add(more)
-    answers = second.store.database.answers()
+    answers = second.store.answers()
     with pytest.raises(
         DataError, match="another process has added texts with some of these ids: open the project anew"
     ):
         second.add(more)
-    assert second.store.database.answers() == answers and len(second.pool) == len(project.pool)
+    assert second.store.answers() == answers and len(second.pool) == len(project.pool)
 
 
 def test_a_second_advance_is_refused_and_tell_is_safe_meanwhile(project, questions):

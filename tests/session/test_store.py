@@ -6,25 +6,22 @@ import sqlite3
 import tomllib
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import actune
 from actune.core import toml
-from actune.errors import Busy, RunFolderError, StorageError
-from actune.session.config import FILE, differences, load_config
-from actune.session.database import AnswerRow, Database
-from actune.session.state import add_up
-from actune.session.store import DATABASE, Store
+from actune.errors import RunFolderError, StorageError
+from actune.session.config import differences, load_config
+from actune.store.store import DATABASE, FILE
 
 PLAN = {"method": "random", "learner": "probe", "initial": 12, "batch": 5, "rounds": 2, "simulated": True}
 
 
 @pytest.fixture
 def folder(tmp_path, questions):
-    actune.create(tmp_path / "run", questions, changes={"epochs": 2}, **PLAN).store.close()
+    actune.create(tmp_path / "run", questions, changes={"epochs": 2}, **PLAN).close()
     return tmp_path / "run"
 
 
@@ -83,27 +80,6 @@ def test_a_damaged_database_is_one_sentence(folder):
         actune.open_session(folder)
 
 
-def test_a_killed_creation_is_made_again(folder, questions):
-    (folder / FILE).unlink()  # run.toml is written last
-    with pytest.raises(RunFolderError):
-        actune.open_session(folder)
-    session = actune.create(folder, questions, changes={"epochs": 2}, **PLAN)
-    assert len(session.ask()) == 12
-
-
-def test_two_processes_cannot_make_one_run(tmp_path, folder, questions):
-    config = load_config(folder)
-    with Store.creating(tmp_path / "new", config), pytest.raises(Busy, match="another process is making a run"):
-        actune.create(tmp_path / "new", questions, **PLAN)
-    assert load_config(tmp_path / "new") == config
-
-
-def test_a_creation_that_fails_leaves_nothing(tmp_path, folder):
-    with pytest.raises(ZeroDivisionError), Store.creating(tmp_path / "new", load_config(folder)):
-        raise ZeroDivisionError
-    assert not (tmp_path / "new").exists()
-
-
 def test_strange_files_are_never_overwritten(tmp_path, questions):
     (tmp_path / "thesis.docx").write_text("years of work")
     with pytest.raises(RunFolderError, match=r"it holds 'thesis\.docx'"):
@@ -111,27 +87,6 @@ def test_strange_files_are_never_overwritten(tmp_path, questions):
     assert (tmp_path / "thesis.docx").read_text() == "years of work"
     with pytest.raises(StorageError, match="a file is in its way"):
         actune.create(tmp_path / "thesis.docx" / "run", questions, **PLAN)
-
-
-def test_a_model_counts_only_after_its_round(folder):
-    store = Store.open(folder)
-    for fitted, kept in ((1, "one"), (2, "one")):  # the second is written but its round never committed
-        with store.new_model("model") as fresh:
-            (fresh / "weights").write_text("one" if fitted == 1 else "two")
-            (fresh / "round").write_text(str(fitted))
-        store.adopt_models(1)
-        assert (store.model("model") / "weights").read_text() == kept
-    assert not list(folder.glob("*.new"))
-
-
-def test_arrays_come_back_bit_by_bit(folder):
-    store = Store.open(folder)
-    arrays = {"a": np.arange(6).reshape(2, 3).T, "b": np.float16([[0.1]]), "c": np.empty(0, np.int64)}
-    store.save_arrays("x", arrays)
-    for name, array in store.load_arrays("x").items():
-        assert array.dtype == arrays[name].dtype and np.array_equal(array, arrays[name])
-    with pytest.raises(RunFolderError, match=r"y\.safetensors is missing"):
-        store.load_arrays("y")
 
 
 def test_differences_are_told_in_the_users_words(folder):
@@ -152,41 +107,3 @@ def test_differences_are_told_in_the_users_words(folder):
         "--labels was not set when this run was created, and is ['a', 'b'] now",
         "--text was not set when this run was created, and is body now",
     ]
-
-
-def test_answers_are_one_transaction(tmp_path):
-    database = Database(tmp_path / "x.db", create=True)
-    with pytest.raises(RunFolderError):
-        database.append_answers([(1, "label", 0, "a"), (2, None, 0, "a")])  # type: ignore[list-item]
-    assert database.answers() == []
-
-
-def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path):
-    database = Database(tmp_path / "x.db", create=True)
-    database.append_answers([(1, "label", 0, "a")])
-    pages = database._all("PRAGMA page_count")[0][0]
-    database._all(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StorageError, match="disk is full"):
-        database.append_answers([(row, "label", 0, "a" * 1000) for row in range(100)])
-    assert [answer.row for answer in database.answers()] == [1]
-
-
-rows = st.integers(0, 3)
-log = st.lists(st.tuples(rows, st.sampled_from(["label", "skip", "unskip"]), st.integers(0, 2)), max_size=12)
-
-
-@given(log)
-def test_the_last_word_on_a_row_counts(entries):
-    answers = [
-        AnswerRow(place + 1, row, kind, label if kind == "label" else None, "", "")
-        for place, (row, kind, label) in enumerate(entries)
-    ]
-    labels = add_up(answers)
-    for row in range(4):
-        words = [answer for answer in answers if answer.row == row]
-        spoken = [answer for answer in words if answer.kind != "unskip"]
-        last = words[-1].kind if words else None
-        assert (row in labels.skipped) == (last == "skip")
-        expected = spoken[-1].label if spoken and spoken[-1].kind == "label" else None
-        assert labels.of_row.get(row) == expected
-    assert labels.last_answer == len(answers)

@@ -16,8 +16,8 @@ from actune.bench.progress import GridProgress
 from actune.bench.ranking import ranking_table
 from actune.bench.store import GRID
 from actune.bench.tables import TextTable
+from actune.core.files import write_atomically
 from actune.report.page import check_place, fill
-from actune.session.store import write_atomically
 
 
 @dataclass(frozen=True)

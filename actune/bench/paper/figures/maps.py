@@ -19,7 +19,8 @@ from actune.errors import UserError
 from actune.report.figures import shown_classes
 from actune.report.maps import AskedDistance, Map, asked_distances, class_legend, draw_classes, layout, load_map
 from actune.report.svg import PAGE_WIDTH
-from actune.session.store import Store
+from actune.session.config import load_config
+from actune.store.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,16 +105,15 @@ def _of_seed(evidence: Evidence, scene: Scene, seed: int) -> list[Mapped]:
 
 def _load(folder: Path, method: str) -> Mapped | None:
     try:
-        store = Store.open(folder)
+        config = load_config(folder)
+        store = Store.reading(folder)
     except UserError:
         return None  # a table without its runs
-    try:
+    with store:
         found = load_map(store, 1)
-    finally:
-        store.close()
     if found is None:
         return None
-    return Mapped(method, found, store.config.resolved.classes, asked_distances(found, store.config.request.seed))
+    return Mapped(method, found, config.resolved.classes, asked_distances(found, config.request.seed))
 
 
 def _told(each: AskedDistance) -> str:

@@ -1,0 +1,171 @@
+"""Connections to one SQLite file for any number of threads and processes, with its errors as sentences."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from actune.errors import Busy, RunFolderError, StorageError
+
+PATIENCE = 30  # seconds to wait for another process
+MOST_IDLE = 8  # connections that are kept open between calls
+
+# a forked process must neither use nor close its parent's connections: they are kept here, untouched
+_inherited: list[list[sqlite3.Connection]] = []
+
+
+class Connections:
+    """A thread has a connection to itself for as long as it needs one; a forked process opens its own."""
+
+    def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
+        if not create and not path.is_file():
+            raise RunFolderError(f"{str(path.parent)!r} is not a whole run: it has no {path.name}")
+        self.path = path
+        self.readonly = readonly or not (create or writable(path))
+        self._copy: TemporaryDirectory[str] | None = None
+        self._place = _uri(path, "rwc" if create else "rw")
+        self._forget()
+        with sentences(path):
+            if not create and not writable(path):
+                self._place = self._readable_place()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one state of the database, whatever is written meanwhile."""
+        with sentences(self.path), self._connection() as connection, _transaction(connection, "BEGIN"):
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A connection that nobody writes beside; what was done is on the disk on leaving, or undone after an error."""
+        if self.readonly:
+            raise StorageError(f"{str(self.path)!r} cannot be written: check the folder's permissions")
+        begin = "BEGIN IMMEDIATE"
+        # threads of one process wait for their own lock: SQLite lets waiting processes only try again and again
+        with sentences(self.path), self._connection() as connection, self._writer, _transaction(connection, begin):
+            yield connection
+
+    @contextmanager
+    def alone(self) -> Iterator[sqlite3.Connection]:
+        """A connection outside of any transaction, for what SQLite does not do inside one."""
+        with sentences(self.path), self._connection() as connection, self._writer:
+            yield connection
+
+    @contextmanager
+    def changing_copy(self) -> Iterator[sqlite3.Connection]:
+        """Reads from a copy of the database from now on; gives a connection that may change the copy."""
+        with sentences(self.path):
+            if self._copy is None:
+                self._copy = TemporaryDirectory(prefix="actune-")
+                place = Path(self._copy.name) / self.path.name
+                target = sqlite3.connect(place)
+                with self._connection() as source:
+                    source.backup(target)
+                target.close()
+                self._close_idle()
+                self._place = _uri(place, "rw")
+            with self._connection() as connection, _transaction(connection, "BEGIN"):
+                yield connection
+
+    def close(self) -> None:
+        """Closes all connections; one that another thread is using follows when that thread is done."""
+        self._closed = True
+        self._close_idle()
+        if self._copy is not None:
+            self._copy.cleanup()
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        if os.getpid() != self._process:
+            _inherited.append(self._idle)
+            self._forget()
+        if self._closed:
+            raise RunFolderError(f"{str(self.path.parent)!r} was closed: open it again")
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._open()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if self._closed or len(self._idle) >= MOST_IDLE:
+            connection.close()
+        else:
+            self._idle.append(connection)
+
+    def _forget(self) -> None:
+        self._process = os.getpid()
+        self._idle: list[sqlite3.Connection] = []  # append and pop are atomic
+        self._writer = threading.Lock()
+        self._closed = False
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA synchronous = FULL")  # what was committed survives a power cut
+        return connection
+
+    def _readable_place(self) -> str:
+        """How to open a database in a folder that cannot be written."""
+        place = _uri(self.path, "ro")
+        try:
+            sqlite3.connect(place, uri=True).execute("SELECT count(*) FROM sqlite_master").close()
+            return place
+        except sqlite3.OperationalError:  # the files that WAL shares between processes cannot be made here
+            log = self.path.with_name(f"{self.path.name}-wal")
+            if not log.exists() or not log.stat().st_size:
+                return f"{place}&immutable=1"
+            self._copy = copy = TemporaryDirectory(prefix="actune-")
+            for file in (self.path, log):
+                shutil.copy(file, copy.name)
+            return _uri(Path(copy.name) / self.path.name, "rw")
+
+
+def writable(path: Path) -> bool:
+    """Whether a database can be changed: SQLite also makes files beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _uri(path: Path, mode: str) -> str:
+    return f"{path.absolute().as_uri()}?mode={mode}"
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def sentences(path: Path) -> Iterator[None]:
+    """Turns SQLite's errors into sentences for the user."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        problem = str(error)
+        if "locked" in problem or "busy" in problem:
+            raise Busy(f"{str(path)!r} was locked by another process for {PATIENCE} seconds: try again") from error
+        if "full" in problem or "disk I/O" in problem:
+            raise StorageError(f"the disk is full: nothing of this step was written to {str(path)!r}") from error
+        if "readonly" in problem or "unable to open" in problem:
+            raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error
+        raise RunFolderError(f"{str(path)!r} is damaged or not a run's database: {problem}") from error

@@ -1,0 +1,140 @@
+"""The arrays and models of a run as files; they are on the disk before the commit that makes them count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from actune.core.files import (
+    locked,
+    remove,
+    remove_scratch,
+    storage_sentences,
+    sync_folder,
+    sync_tree,
+    write_atomically,
+)
+from actune.errors import RunFolderError, StorageError
+from actune.store.links import point, stands_for
+from actune.store.protocol import Events
+from actune.store.records import ModelRow
+
+if TYPE_CHECKING:
+    import numpy as np
+
+ARRAYS, MODELS = "arrays", "models"
+NEWEST = "model"  # a link to the newest model, for people and for other programs
+FIRST_MODELS = ("model", "probe", "model.new", "probe.new")  # names of the first version of run folders
+
+
+class RunFiles(Events):
+    """The files in a run's folder, beside its database, which knows the models that count."""
+
+    folder: Path
+
+    # arrays
+
+    def save_arrays(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
+        from safetensors.numpy import save
+
+        with storage_sentences(self.folder):
+            (self.folder / ARRAYS).mkdir(exist_ok=True)
+            # metadata-free and contiguous, so that equal arrays are equal files
+            write_atomically(self._arrays(name), save(_contiguous(arrays)))
+
+    def load_arrays(self, name: str) -> dict[str, np.ndarray]:
+        from safetensors.numpy import load_file
+
+        file = self._arrays(name)
+        if not file.is_file():
+            raise RunFolderError(f"{str(self.folder)!r} is not a whole run: {file.name} is missing")
+        return load_file(file)
+
+    def has_arrays(self, name: str) -> bool:
+        return self._arrays(name).is_file()
+
+    def array_names(self) -> list[str]:
+        """The names of all arrays that there are, sorted."""
+        return sorted(file.stem for file in (self.folder / ARRAYS).glob("*.safetensors"))
+
+    def drop_arrays(self, name: str) -> None:
+        self._arrays(name).unlink(missing_ok=True)
+
+    def _arrays(self, name: str) -> Path:
+        return self.folder / ARRAYS / f"{name}.safetensors"
+
+    # models
+
+    @contextmanager
+    def new_model(self, round: int, kind: Literal["round", "final"]) -> Iterator[tuple[ModelRow, Path]]:
+        """A new model and the folder to write it into; it counts once it is committed, and is on the disk before."""
+        from safetensors import SafetensorError
+
+        taken = {model.folder for model in self.models()}
+        first = f"{MODELS}/{round:03d}" + ("-final" if kind == "final" else "")
+        names = [first, *(f"{first}-{number}" for number in range(2, len(taken) + 3))]
+        model = ModelRow(next(name for name in names if name not in taken), round, kind)
+        folder = self.folder / model.folder
+        with storage_sentences(self.folder):
+            remove(folder)  # of a process that was killed before its commit
+            folder.mkdir(parents=True)
+            try:
+                yield model, folder
+            except SafetensorError as error:  # what the system refused reaches us only as text
+                raise StorageError(f"the model could not be written ({error}): free some space") from error
+            sync_tree(folder)
+            for parent in (folder.parent, self.folder):
+                sync_folder(parent)
+
+    def newest_model(self, kinds: Sequence[str] = ("round", "final")) -> Path | None:
+        """The folder of the newest model; a final one counts until another round is finished."""
+        fitted = self.round_count()
+        models = [model for model in self.models() if model.kind in kinds]
+        found = [model for model in models if model.kind == "final" and model.round == fitted]
+        found = found or [model for model in models if model.kind == "round"]
+        return self.folder / found[-1].folder if found else None
+
+    def point_to_newest(self, repair: bool = False) -> None:
+        """Lets `model` in the run's folder be the newest model.
+
+        To `repair` is to leave a folder alone that stands there, unless it is one of the first version: a copied run
+        has a folder where there was a link, and nobody has advanced it yet.
+        """
+        newest, name = self.newest_model(), self.folder / NEWEST
+        if newest is None or newest == name or not newest.is_dir():
+            return
+        if repair and name.is_dir() and stands_for(name) is None and not (name / "round").is_file():
+            return
+        with storage_sentences(self.folder):
+            point(name, newest)
+
+    @contextmanager
+    def advancing(self) -> Iterator[None]:
+        """At most one process advances a run; what a killed one left unfinished is cleared away first."""
+        with storage_sentences(self.folder), locked(self.folder, "advancing"):
+            self._clear_away()
+            yield
+
+    def _clear_away(self) -> None:
+        """Removes models that no longer count, and half-written files.
+
+        Models of earlier rounds go only now and not with the commit, for somebody might have been reading them.
+        """
+        kept = {model.folder for model in self.models()}
+        for path in (self.folder / MODELS).glob("*"):
+            if f"{MODELS}/{path.name}" not in kept:
+                remove(path)
+        for name in FIRST_MODELS:
+            if name not in kept and (self.folder / name).is_dir() and not (self.folder / name).is_symlink():
+                remove(self.folder / name)
+        for folder in (self.folder, self.folder / ARRAYS):
+            remove_scratch(folder)
+        self.point_to_newest()
+
+
+def _contiguous(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    import numpy as np
+
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}

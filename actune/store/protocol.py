@@ -1,0 +1,171 @@
+"""What every database of a run can do; SQLite is the first, and another one has the same verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from actune.store.records import (
+    AnswerRow,
+    ClassChange,
+    Counts,
+    Labels,
+    Lease,
+    ModelRow,
+    QuestionRow,
+    Recorded,
+    Said,
+    Selection,
+    Word,
+)
+
+
+class Events(Protocol):
+    """Append-only events of one run, and what follows from them.
+
+    Any number of threads and processes may call any verb. A verb that writes is one transaction: on return all of it
+    is on the disk, and after an error nothing is.
+    """
+
+    def close(self) -> None: ...
+
+    # texts
+
+    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]], answers: Sequence[Said] = ()) -> int:
+        """Appends (id, text, label) rows and the answers that come with them; gives the row of the first text.
+
+        The answers count rows from there: only the database knows where the new texts will lie.
+        """
+        ...
+
+    def texts(self, split: str, first: int = 0) -> tuple[list[str], list[str], list[int]]:
+        """Ids, texts and labels in row order, from row `first` on."""
+        ...
+
+    def text_count(self, split: str) -> int:
+        """How many texts there are."""
+        ...
+
+    def forget_texts(self) -> None:
+        """Drops all texts and gives their room back."""
+        ...
+
+    # answers
+
+    def tell(self, answers: Sequence[Said]) -> Recorded:
+        """Appends answers; which of them are new is decided here, so that no two people are both the first."""
+        ...
+
+    def answers(self) -> list[AnswerRow]:
+        """The whole log."""
+        ...
+
+    def latest(self) -> list[Word]:
+        """The word that counts on every row that has one, in row order."""
+        ...
+
+    def words(self, row: int) -> list[Word]:
+        """The last word of each person on one row, in the order of the answers."""
+        ...
+
+    def labels(self, until: int | None = None) -> Labels:
+        """What the answers add up to, now or after the answer with the number `until`."""
+        ...
+
+    def counts(self) -> Counts:
+        """How many rows are labelled and skipped."""
+        ...
+
+    # questions
+
+    def questions(self, round: int | None = None) -> list[QuestionRow]:
+        """The questions of one round, or all that were ever asked."""
+        ...
+
+    def open_questions(self) -> list[QuestionRow]:
+        """The questions for the round that comes next, without those that were answered or skipped."""
+        ...
+
+    def lease_questions(self, by: str, count: int | None, seconds: float) -> list[QuestionRow]:
+        """The first open questions that nobody else holds, held by `by` from now on, at most `count` of them."""
+        ...
+
+    def release(self, rows: Sequence[int], by: str) -> None:
+        """Gives rows back that `by` holds; an answer does the same, and so does time."""
+        ...
+
+    def leases(self) -> list[Lease]:
+        """The rows that somebody holds now."""
+        ...
+
+    # rounds
+
+    def commit(
+        self,
+        fitted: tuple[int, Mapping[str, Any]] | None = None,
+        selection: Selection | None = None,
+        model: ModelRow | None = None,
+        facts: Mapping[str, Any] | None = None,
+        keep_models: bool = False,
+    ) -> None:
+        """A finished round, the choice for the next one, a model and single facts, all in one transaction.
+
+        A model takes the place of earlier ones of its kind, unless `keep_models` says that they stay.
+        """
+        ...
+
+    def rounds(self) -> list[dict[str, Any]]:
+        """The facts of every finished round."""
+        ...
+
+    def round_count(self) -> int:
+        """How many rounds are finished."""
+        ...
+
+    def selections(self) -> list[dict[str, Any]]:
+        """The facts of every choice."""
+        ...
+
+    def selection_count(self) -> int:
+        """For how many rounds the questions are chosen."""
+        ...
+
+    def models(self) -> list[ModelRow]:
+        """The models that count, by round."""
+        ...
+
+    # single facts
+
+    def fact(self, name: str) -> Any:
+        """A fact, or None where there is none."""
+        ...
+
+    def set_fact(self, name: str, value: Any) -> None:
+        """Keeps a fact in the place of what it was before."""
+        ...
+
+    # classes
+
+    def declare_classes(self, names: Sequence[str], by: str) -> None:
+        """Adds the first classes; where there are some already this does nothing."""
+        ...
+
+    def add_class(self, name: str, by: str) -> int:
+        """Adds a class; gives its number."""
+        ...
+
+    def rename_class(self, old: str, new: str, by: str) -> None:
+        """Gives a class another name; its number and its answers stay."""
+        ...
+
+    def merge_classes(self, old: str, into: str, by: str) -> None:
+        """Lets all answers for one class count for another, now and later."""
+        ...
+
+    def classes(self) -> dict[int, str]:
+        """The names of the classes there are now, by number."""
+        ...
+
+    def class_changes(self) -> list[ClassChange]:
+        """All that ever happened to classes."""
+        ...

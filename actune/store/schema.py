@@ -1,0 +1,158 @@
+"""The tables of a run's database, and how those of earlier versions become them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+from actune.core.files import replacing
+from actune.errors import RunFolderError
+from actune.store.connections import Connections
+from actune.store.records import AnswerRow, ModelRow
+from actune.store.words import Words, replay
+
+VERSION = 2
+# the log that all else follows from; a label is a class number, and texts of the pool have none where people answer
+FIRST = """
+CREATE TABLE texts (split TEXT, row INTEGER, id TEXT, text TEXT, label INTEGER, PRIMARY KEY (split, row),
+                    UNIQUE (split, id));
+CREATE TABLE answers (number INTEGER PRIMARY KEY AUTOINCREMENT, row INTEGER NOT NULL, kind TEXT NOT NULL, label INTEGER,
+                      by TEXT NOT NULL, at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')));
+CREATE TABLE questions (round INTEGER, position INTEGER, row INTEGER NOT NULL, suggestion INTEGER, confidence REAL,
+                        PRIMARY KEY (round, position)) WITHOUT ROWID;
+CREATE TABLE selections (round INTEGER PRIMARY KEY, facts TEXT NOT NULL);
+CREATE TABLE rounds (round INTEGER PRIMARY KEY, facts TEXT NOT NULL);
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+# latest, words and counts follow from answers and class_changes, and are kept up to date in the same transaction
+SECOND = """
+ALTER TABLE answers ADD COLUMN seconds REAL;
+ALTER TABLE answers ADD COLUMN round INTEGER;
+CREATE TABLE latest (row INTEGER PRIMARY KEY, number INTEGER NOT NULL, kind TEXT NOT NULL, label INTEGER,
+                     by TEXT NOT NULL);
+CREATE TABLE words (row INTEGER, by TEXT, number INTEGER NOT NULL, kind TEXT NOT NULL, label INTEGER,
+                    PRIMARY KEY (row, by)) WITHOUT ROWID;
+CREATE TABLE counts (label INTEGER PRIMARY KEY, rows INTEGER NOT NULL);
+CREATE TABLE leases (row INTEGER PRIMARY KEY, by TEXT NOT NULL, until REAL NOT NULL);
+CREATE TABLE models (folder TEXT PRIMARY KEY, round INTEGER NOT NULL, kind TEXT NOT NULL);
+CREATE TABLE classes (number INTEGER PRIMARY KEY, name TEXT NOT NULL, merged_into INTEGER);
+CREATE TABLE class_changes (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, class INTEGER NOT NULL,
+                            name TEXT, target INTEGER, after INTEGER NOT NULL, by TEXT NOT NULL,
+                            at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')));
+"""
+SKIPPED = -1  # what stands in `counts` for a skip
+
+
+def prepare(connections: Connections, create: bool) -> None:
+    """Makes the tables of a new database, or brings those of an older version up to date.
+
+    A database that must not be changed is copied first; one that is changed leaves a copy of itself beside it.
+    """
+    path = connections.path
+    if create:
+        with connections.writing() as connection:
+            _execute(connection, FIRST)
+            _to_second(connection, path.parent)
+        with connections.alone() as connection:
+            connection.execute("PRAGMA journal_mode = WAL")  # where the file system allows it
+        return
+    with connections.reading() as connection:
+        found = version_of(connection)
+    if found > VERSION:
+        raise RunFolderError(f"{str(path)!r} was written by a newer version of actune: upgrade")
+    if found == 0:
+        raise RunFolderError(f"{str(path)!r} is damaged or not a run's database: it has no tables of actune")
+    if found == VERSION:
+        return
+    if connections.readonly:
+        with connections.changing_copy() as connection:
+            _to_second(connection, path.parent)
+        return
+    with connections.writing() as connection:
+        if version_of(connection) == found:  # no other process was faster
+            _back_up(connections, path.with_name(f"{path.name}.v{found}.bak"))
+            _to_second(connection, path.parent)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def last_answer(connection: sqlite3.Connection) -> int:
+    """The number of the newest answer, 0 before there is one."""
+    return int(connection.execute("SELECT coalesce(max(number), 0) FROM answers").fetchone()[0])
+
+
+def write_words(connection: sqlite3.Connection, words: Words) -> None:
+    """Writes all words that stand, in place of those that stood."""
+    for table in ("latest", "words", "counts"):
+        connection.execute(f"DELETE FROM {table}")
+    latest = words.latest.values()
+    connection.executemany(
+        "INSERT INTO latest VALUES (?, ?, ?, ?, ?)",
+        [(word.row, word.number, word.kind, word.label, word.by) for word in latest],
+    )
+    connection.executemany(
+        "INSERT INTO words VALUES (?, ?, ?, ?, ?)",
+        [(word.row, word.by, word.number, word.kind, word.label) for word in words.of_person.values()],
+    )
+    connection.execute(
+        "INSERT INTO counts SELECT coalesce(label, ?), count(*) FROM latest GROUP BY coalesce(label, ?)",
+        (SKIPPED, SKIPPED),
+    )
+
+
+def _to_second(connection: sqlite3.Connection, folder: Path) -> None:
+    """Answers know their round and how long they took; what follows from the log has tables; models have rows."""
+    _execute(connection, SECOND)
+    seen = [
+        json.loads(facts).get("answers_seen", 0)
+        for (facts,) in connection.execute("SELECT facts FROM rounds ORDER BY round")
+    ]
+    connection.execute("UPDATE answers SET round = 0")
+    for round, last in enumerate(seen, 1):
+        connection.execute("UPDATE answers SET round = ? WHERE number > ?", (round, last))
+    log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
+    write_words(connection, replay(AnswerRow(*row) for row in log))
+    final = connection.execute("SELECT value FROM facts WHERE name = 'final'").fetchone()
+    finished = json.loads(final[0])["round"] if final else None
+    connection.executemany(
+        "INSERT INTO models VALUES (?, ?, ?)",
+        [(model.folder, model.round, model.kind) for model in _first_models(folder, len(seen), finished)],
+    )
+    connection.execute("PRAGMA user_version = 2")
+
+
+def _first_models(folder: Path, fitted: int, finished: int | None) -> list[ModelRow]:
+    """Where the first version kept its models: by name, with the number of finished rounds in a file.
+
+    A name with .new was adopted after the commit; a killed process may not have come to that.
+    """
+    twofold = finished is not None or any((folder / name).is_dir() for name in ("probe", "probe.new"))
+    models = []
+    if place := _first_place(folder, "probe" if twofold else "model", fitted):
+        models.append(ModelRow(place, fitted - 1, "round"))
+    if finished is not None and (place := _first_place(folder, "model", finished)):
+        models.append(ModelRow(place, finished, "final"))
+    return models
+
+
+def _first_place(folder: Path, name: str, fitted: int) -> str | None:
+    mark = folder / f"{name}.new" / "round"
+    if mark.is_file() and mark.read_text() == str(fitted):
+        return f"{name}.new"
+    return name if (folder / name).is_dir() else None
+
+
+def _back_up(connections: Connections, target: Path) -> None:
+    with connections.reading() as source, replacing(target) as scratch:
+        copy = sqlite3.connect(scratch)
+        source.backup(copy)
+        copy.close()
+
+
+def _execute(connection: sqlite3.Connection, statements: str) -> None:
+    """Runs statements inside the transaction that is open, which sqlite3's own executescript would end."""
+    for statement in statements.split(";"):
+        connection.execute(statement)

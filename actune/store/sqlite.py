@@ -1,0 +1,288 @@
+"""The events of a run in one SQLite file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from actune.errors import DataError
+from actune.store.classes import SQLiteClasses
+from actune.store.connections import Connections
+from actune.store.protocol import Events
+from actune.store.records import (
+    AnswerRow,
+    Counts,
+    Labels,
+    Lease,
+    ModelRow,
+    QuestionRow,
+    Recorded,
+    Said,
+    Selection,
+    Word,
+)
+from actune.store.schema import SKIPPED, last_answer, prepare
+from actune.store.words import Words, labels_of, replay
+
+ANSWER = "number, row, kind, label, by, at, seconds, round"
+WORD = "row, number, kind, label, by"
+# the questions of the next round that nobody has answered
+OPEN = """
+SELECT questions.round, questions.row, suggestion, confidence FROM questions
+LEFT JOIN latest ON latest.row = questions.row {leases}
+WHERE questions.round = (SELECT count(*) FROM rounds) AND latest.row IS NULL {free} ORDER BY position {limit}
+"""
+MOST_VALUES = 500  # in one statement: SQLite allows 999 in old versions
+
+
+class SQLiteEvents(SQLiteClasses, Events):
+    """SQLite in WAL mode with full synchronisation, behind the verbs of the protocol."""
+
+    def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
+        self._connections = Connections(path, create, readonly)
+        try:
+            prepare(self._connections, create)
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def close(self) -> None:
+        self._connections.close()
+
+    # texts
+
+    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]], answers: Sequence[Said] = ()) -> int:
+        with self._connections.writing() as connection:
+            first = _text_count(connection, split)
+            try:
+                connection.executemany(
+                    "INSERT INTO texts VALUES (?, ?, ?, ?, ?)",
+                    ((split, first + place, *row) for place, row in enumerate(rows)),
+                )
+            except sqlite3.IntegrityError:  # the caller saw no such id, so it came since then
+                raise DataError(
+                    "another process has added texts with some of these ids: open the project anew and add again"
+                ) from None
+            _tell(connection, [Said(first + a.row, a.kind, a.label, a.by, a.seconds) for a in answers])
+        return first
+
+    def texts(self, split: str, first: int = 0) -> tuple[list[str], list[str], list[int]]:
+        query = "SELECT id, text, label FROM texts WHERE split = ? AND row >= ? ORDER BY row"
+        with self._connections.reading() as connection:
+            # one flat list: a million tuples would keep the garbage collector busy
+            flat = list(chain.from_iterable(connection.execute(query, (split, first))))
+        return flat[0::3], flat[1::3], flat[2::3]
+
+    def text_count(self, split: str) -> int:
+        with self._connections.reading() as connection:
+            return _text_count(connection, split)
+
+    def forget_texts(self) -> None:
+        if not self._all("SELECT 1 FROM texts LIMIT 1"):
+            return
+        with self._connections.writing() as connection:
+            connection.execute("DELETE FROM texts")
+        with self._connections.alone() as connection:
+            connection.execute("VACUUM")
+
+    # answers
+
+    def tell(self, answers: Sequence[Said]) -> Recorded:
+        if not answers:
+            return Words().recorded()
+        with self._connections.writing() as connection:
+            return _tell(connection, answers)
+
+    def answers(self) -> list[AnswerRow]:
+        return [AnswerRow(*row) for row in self._all(f"SELECT {ANSWER} FROM answers ORDER BY number")]
+
+    def latest(self) -> list[Word]:
+        return [Word(*row) for row in self._all(f"SELECT {WORD} FROM latest ORDER BY row")]
+
+    def words(self, row: int) -> list[Word]:
+        return [Word(*found) for found in self._all(f"SELECT {WORD} FROM words WHERE row = ? ORDER BY number", row)]
+
+    def labels(self, until: int | None = None) -> Labels:
+        if until is not None:
+            log = [answer for answer in self.answers() if answer.number <= until]
+            changes = [change for change in self.class_changes() if change.after <= until]
+            words = sorted(replay(log, changes).latest.values(), key=lambda word: word.row)
+            return labels_of(words, log[-1].number if log else 0)
+        with self._connections.reading() as connection:
+            latest = connection.execute(f"SELECT {WORD} FROM latest ORDER BY row")
+            return labels_of((Word(*row) for row in latest), last_answer(connection))
+
+    def counts(self) -> Counts:
+        found = dict(self._all("SELECT label, rows FROM counts WHERE rows > 0 ORDER BY label"))
+        skipped = found.pop(SKIPPED, 0)
+        return Counts(found, skipped)
+
+    # questions
+
+    def questions(self, round: int | None = None) -> list[QuestionRow]:
+        where, values = ("", ()) if round is None else ("WHERE round = ?", (round,))
+        query = f"SELECT round, row, suggestion, confidence FROM questions {where} ORDER BY round, position"
+        return [QuestionRow(*row) for row in self._all(query, *values)]
+
+    def open_questions(self) -> list[QuestionRow]:
+        return [QuestionRow(*row) for row in self._all(OPEN.format(leases="", free="", limit=""))]
+
+    def lease_questions(self, by: str, count: int | None, seconds: float) -> list[QuestionRow]:
+        now = time.time()
+        query = OPEN.format(
+            leases="LEFT JOIN leases ON leases.row = questions.row",
+            free="AND (leases.row IS NULL OR leases.by = ? OR leases.until <= ?)",
+            limit="LIMIT ?",
+        )
+        with self._connections.writing() as connection:
+            values = (by, now, -1 if count is None else count)
+            found = [QuestionRow(*row) for row in connection.execute(query, values)]
+            connection.execute("DELETE FROM leases WHERE until <= ?", (now,))
+            connection.executemany(
+                "INSERT OR REPLACE INTO leases VALUES (?, ?, ?)",
+                [(question.row, by, now + seconds) for question in found],
+            )
+        return found
+
+    def release(self, rows: Sequence[int], by: str) -> None:
+        with self._connections.writing() as connection:
+            _release(connection, [(row, by) for row in rows])
+
+    def leases(self) -> list[Lease]:
+        found = self._all("SELECT row, by, until FROM leases WHERE until > ? ORDER BY row", time.time())
+        return [Lease(*row) for row in found]
+
+    # rounds
+
+    def commit(
+        self,
+        fitted: tuple[int, Mapping[str, Any]] | None = None,
+        selection: Selection | None = None,
+        model: ModelRow | None = None,
+        facts: Mapping[str, Any] | None = None,
+        keep_models: bool = False,
+    ) -> None:
+        with self._connections.writing() as connection:
+            if fitted:
+                connection.execute("INSERT INTO rounds VALUES (?, ?)", (fitted[0], json.dumps(fitted[1])))
+            if selection:
+                _insert_selection(connection, selection)
+            if model:
+                if not keep_models:
+                    connection.execute("DELETE FROM models WHERE kind = ?", (model.kind,))
+                connection.execute("INSERT INTO models VALUES (?, ?, ?)", (model.folder, model.round, model.kind))
+            for name, value in (facts or {}).items():
+                _set_fact(connection, name, value)
+
+    def rounds(self) -> list[dict[str, Any]]:
+        return [json.loads(facts) for (facts,) in self._all("SELECT facts FROM rounds ORDER BY round")]
+
+    def round_count(self) -> int:
+        return int(self._all("SELECT count(*) FROM rounds")[0][0])
+
+    def selections(self) -> list[dict[str, Any]]:
+        return [json.loads(facts) for (facts,) in self._all("SELECT facts FROM selections ORDER BY round")]
+
+    def selection_count(self) -> int:
+        return int(self._all("SELECT count(*) FROM selections")[0][0])
+
+    def models(self) -> list[ModelRow]:
+        return [ModelRow(*row) for row in self._all("SELECT folder, round, kind FROM models ORDER BY round, kind")]
+
+    # single facts
+
+    def fact(self, name: str) -> Any:
+        found = self._all("SELECT value FROM facts WHERE name = ?", name)
+        return json.loads(found[0][0]) if found else None
+
+    def set_fact(self, name: str, value: Any) -> None:
+        with self._connections.writing() as connection:
+            _set_fact(connection, name, value)
+
+    def _all(self, query: str, *values: Any) -> list[Any]:
+        with self._connections.reading() as connection:
+            return connection.execute(query, values).fetchall()
+
+
+def _text_count(connection: sqlite3.Connection, split: str) -> int:
+    query = "SELECT coalesce(max(row), -1) + 1 FROM texts WHERE split = ?"
+    return int(connection.execute(query, (split,)).fetchone()[0])
+
+
+def _tell(connection: sqlite3.Connection, answers: Sequence[Said]) -> Recorded:
+    """Appends answers and brings up to date what follows from them; only the rows that they are about are read."""
+    rows = sorted({answer.row for answer in answers})
+    before = {word.row: word for word in _words(connection, "latest", rows)}
+    of_person = {(word.row, word.by): word for word in _words(connection, "words", rows)}
+    merged = dict(connection.execute("SELECT number, merged_into FROM classes WHERE merged_into IS NOT NULL"))
+    words, last = Words(before, of_person, merged), last_answer(connection)
+    log: list[tuple[Any, ...]] = []
+    (round,) = connection.execute("SELECT count(*) FROM rounds").fetchone()
+    for said in answers:
+        number = last + len(log) + 1
+        if words.take(said, number):
+            log.append((number, said.row, said.kind, said.label, said.by, said.seconds, round))
+    connection.executemany(
+        "INSERT INTO answers (number, row, kind, label, by, seconds, round) VALUES (?, ?, ?, ?, ?, ?, ?)", log
+    )
+    _write_changes(connection, words, before, of_person)
+    _release(connection, {(said.row, said.by) for said in answers})
+    return words.recorded()
+
+
+def _write_changes(
+    connection: sqlite3.Connection, words: Words, before: Mapping[int, Word], of_person: Mapping[tuple[int, str], Word]
+) -> None:
+    connection.executemany("DELETE FROM latest WHERE row = ?", [(row,) for row in before if row not in words.latest])
+    connection.executemany(
+        f"INSERT OR REPLACE INTO latest ({WORD}) VALUES (?, ?, ?, ?, ?)", _changed(words.latest, before)
+    )
+    connection.executemany(
+        f"INSERT OR REPLACE INTO words ({WORD}) VALUES (?, ?, ?, ?, ?)", _changed(words.of_person, of_person)
+    )
+    counts = Counter(_counted(word) for word in words.latest.values())
+    counts.subtract(_counted(word) for word in before.values())
+    connection.executemany(
+        "INSERT INTO counts VALUES (?, ?) ON CONFLICT (label) DO UPDATE SET rows = rows + excluded.rows",
+        [(label, more) for label, more in counts.items() if more],
+    )
+
+
+def _changed(now: Mapping[Any, Word], before: Mapping[Any, Word]) -> Iterator[tuple[Any, ...]]:
+    for key, word in now.items():
+        if before.get(key) != word:
+            yield word.row, word.number, word.kind, word.label, word.by
+
+
+def _counted(word: Word) -> int:
+    return SKIPPED if word.label is None else word.label
+
+
+def _words(connection: sqlite3.Connection, table: str, rows: Sequence[int]) -> Iterator[Word]:
+    for start in range(0, len(rows), MOST_VALUES):
+        some = rows[start : start + MOST_VALUES]
+        marks = ", ".join("?" * len(some))
+        query = f"SELECT {WORD} FROM {table} WHERE row IN ({marks})"
+        yield from (Word(*row) for row in connection.execute(query, some))
+
+
+def _release(connection: sqlite3.Connection, held: Iterable[tuple[int, str]]) -> None:
+    connection.executemany("DELETE FROM leases WHERE row = ? AND by = ?", held)
+
+
+def _insert_selection(connection: sqlite3.Connection, selection: Selection) -> None:
+    connection.execute("INSERT INTO selections VALUES (?, ?)", (selection.round, json.dumps(selection.facts)))
+    connection.executemany(
+        "INSERT INTO questions VALUES (?, ?, ?, ?, ?)",
+        [(q.round, place, q.row, q.suggestion, q.confidence) for place, q in enumerate(selection.questions)],
+    )
+
+
+def _set_fact(connection: sqlite3.Connection, name: str, value: Any) -> None:
+    connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))

@@ -1,0 +1,242 @@
+"""A project from start to export, killed before its k-th change of a file, for many k: python -m ... FOLDER PART PARTS
+
+One process that forks: importing torch takes seconds, and a project on a tiny encoder much less than one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import actune
+from actune.core.dialogue import Answer
+from actune.core.pool import pool_of
+from actune.data.export import write_table
+from actune.session.labelled import COLUMNS, human_rows, pseudo_rows
+from actune.store.store import FILE, Store
+from tests.models.tiny import WORDS, save_tiny
+
+TEXTS = [f"{a} {b} the {c} ?" for a in WORDS[:5] for b in WORDS[5:9] for c in WORDS[9:11]]  # 40
+NEW = [f"{a} is it {b}" for a in WORDS[:3] for b in WORDS[10:12]]
+CLASSES = ("x", "y")
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+EVENTS = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.chmod"}
+
+
+def label_of(text: str) -> str:
+    return CLASSES[text.startswith(("who", "what"))]
+
+
+def project(work: Path, name: str, acknowledge: Callable[[str], None]) -> None:
+    """What a user does, command by command; what is done already is not done again."""
+    folder = work / name / "project"
+    if not (folder / FILE).exists():
+        pool = pool_of(TEXTS, classes=CLASSES)
+        plan: dict[str, Any] = {"initial": 6, "batch": 4, "changes": {"steps": 3, "epochs": 1}, "round_seconds": 0.0}
+        actune.create(folder, pool, method="actune", model=str(work / "tiny"), device="cpu", **plan).close()
+    with actune.open_session(folder) as session:
+        if session.config.final_training.steps != 2:
+            short = replace(session.config.final_training, steps=2, epochs=1)
+            session.reconfigure(replace(session.config, final_training=short))
+    for round in range(2):
+        with actune.open_session(folder) as session:
+            if session.fitted == round:
+                for question in session.ask():
+                    session.tell([Answer(question.id, label_of(question.text), by=f"person {round}")])
+                    acknowledge(question.id)
+        with actune.open_session(folder) as session:
+            if session.fitted == round:
+                session.advance()
+        if round == 0:
+            with actune.open_session(folder) as session:
+                if len(session.pool) == len(TEXTS):
+                    ids = [f"new-{number}" for number in range(len(NEW))]
+                    session.add(pool_of(NEW, [*map(label_of, NEW[:2]), *[None] * 4], ids, CLASSES))
+    with actune.open_session(folder) as session:
+        if session.final is None:
+            session.finish()
+    with actune.open_session(folder) as session:
+        write_table(work / name / "labels.csv", COLUMNS, [*human_rows(session), *pseudo_rows(session)])
+
+
+def kill_at(number: int | None, below: Path) -> list[int]:
+    """Counts the changes of files below a folder from now on, and ends the process before the one with this number."""
+    count = [0]
+
+    def change() -> None:
+        count[0] += 1
+        if count[0] == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def hook(event: str, words: tuple[Any, ...]) -> None:
+        if event == "open" and words[2] & WRITING:
+            path = words[0]
+        elif event in EVENTS:
+            path = words[0 if event != "os.symlink" else 1]
+        else:
+            return
+        if isinstance(path, (str, Path)) and str(path).startswith(str(below)):
+            change()
+
+    class Counted(sqlite3.Connection):
+        def execute(self, statement: str, *words: Any) -> sqlite3.Cursor:  # type: ignore[override]
+            if not statement.startswith(("BEGIN IMMEDIATE", "COMMIT", "PRAGMA journal_mode", "INSERT", "UPDATE")):
+                return super().execute(statement.replace("synchronous = FULL", "synchronous = OFF"), *words)
+            change()
+            found = super().execute(statement, *words)
+            change()
+            return found
+
+    connect = sqlite3.connect
+    sqlite3.connect = lambda *words, **more: connect(*words, **more, factory=Counted)  # type: ignore[assignment]
+    # counted and left out: a killed process loses nothing that it has written, and there is no power cut here
+    os.fsync = lambda handle: change()
+    sys.addaudithook(hook)
+    return count
+
+
+def in_a_child(work: Callable[[Callable[[str], None]], Any]) -> tuple[int, list[str]]:
+    """Runs in a forked process; gives how it ended, and what it acknowledged before."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.close(reader)
+            work(lambda word: os.write(writer, f"{word}\n".encode()) and None)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(writer)
+    with os.fdopen(reader) as lines:
+        said = lines.read().splitlines()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+
+
+def weights(folder: Path) -> str:
+    return {file.name: file.read_bytes().hex() for file in sorted(folder.glob("*.safetensors"))}.__repr__()
+
+
+def state(work: Path, name: str) -> dict[str, Any]:
+    """All that an unbroken and a broken project must share in the end."""
+    folder = work / name / "project"
+    with Store.reading(folder) as store:
+        final = store.fact("final")
+        newest = store.newest_model()
+        assert newest is not None
+        return {
+            "rounds": [{**facts, "seconds": None} for facts in store.rounds()],
+            "final": {**final, "seconds": None},
+            "answers": [(a.row, a.kind, a.label, a.by, a.round) for a in store.answers()],
+            "questions": [(q.round, q.row, q.suggestion, q.confidence) for q in store.questions()],
+            "texts": store.texts("pool"),
+            "classes": store.classes(),
+            "arrays": {file.name: file.read_bytes().hex() for file in sorted((folder / "arrays").iterdir())},
+            "models": {row.folder: weights(folder / row.folder) for row in store.models()},
+            "linked": weights(folder / "model"),
+            "labels": (work / name / "labels.csv").read_text(),
+            "names": sorted(path.name for path in folder.iterdir() if "run.db-" not in path.name),
+        }
+
+
+def check_after_kill(
+    work: Path, name: str, acknowledged: list[str], models: dict[int, str], _: Callable[[str], None]
+) -> None:
+    """Whatever was promised before the kill is there: answers, and for every round that counts its model."""
+    folder = work / name / "project"
+    if not (folder / FILE).exists():
+        assert not acknowledged
+        return
+    with actune.open_session(folder) as session:
+        rows = {answer.row for answer in session.store.answers()}
+        assert {session.pool.row_of[id] for id in acknowledged} <= rows
+        session.ask()
+        if not session.fitted:
+            assert session.store.newest_model() is None
+            return
+        key = 10 if session.final else session.fitted
+        newest = session.store.newest_model()
+        assert newest is not None and weights(newest) == models[key] == weights(folder / "model")
+        assert len(session.predict(["who is it ?"])) == 1
+
+
+def go_on(work: Path, name: str, killed: int | None, acknowledge: Callable[[str], None]) -> None:
+    kill_at(killed, work / name)
+    project(work, name, acknowledge)
+
+
+def main(place: str, part: str, parts: str) -> None:
+    work = Path(place)
+    save_tiny(work / "tiny")
+    models: dict[int, str] = {}
+
+    def unbroken(acknowledge: Callable[[str], None]) -> None:
+        count = kill_at(None, work / "whole")
+        project(work, "whole", acknowledge)
+        acknowledge(f"changes {count[0]}")
+
+    (work / "warm").mkdir()
+    project(work, "warm", lambda word: None)  # all that is imported late, and the cache of embeddings
+    (work / "whole").mkdir()
+    code, said = in_a_child(unbroken)
+    assert code == 0
+    changes = int(said[-1].split()[1])
+    whole = state(work, "whole")
+    with Store.reading(work / "whole" / "project") as store:
+        models |= {10 if row.kind == "final" else row.round + 1: weights(work / "whole/project" / row.folder)
+                   for row in store.models()}  # fmt: skip
+    models[1] = first_model(work)
+    done = 0
+    for number in range(1 + int(part), changes + 1, int(parts)):
+        name = f"killed-{number}"
+        (work / name).mkdir()
+
+        code, acknowledged = in_a_child(partial(go_on, work, name, number))
+        assert code == -signal.SIGKILL, f"before change {number} it ended with {code}"
+        code, _ = in_a_child(partial(check_after_kill, work, name, acknowledged, models))
+        assert code == 0, f"after a kill before change {number} something is missing"
+        code, _ = in_a_child(partial(go_on, work, name, None))
+        assert code == 0, f"after a kill before change {number} it does not go on"
+        found = state(work, name)
+        wrong = [key for key in whole if found[key] != whole[key]]
+        assert not wrong, f"after a kill before change {number} these differ: {wrong}"
+        shutil.rmtree(work / name)
+        done += 1
+    print(json.dumps({"changes": changes, "kills": done}))
+
+
+def first_model(work: Path) -> str:
+    """The model of the first round, which an unbroken project no longer has in the end."""
+    found: list[str] = []
+
+    def stop(acknowledge: Callable[[str], None]) -> None:
+        real = Store.commit
+
+        def commit(self: Store, *words: Any, **more: Any) -> None:
+            real(self, *words, **more)
+            if more.get("model") or (len(words) > 2 and words[2]):
+                acknowledge(weights(self.folder / self.models()[0].folder))
+                os._exit(0)
+
+        Store.commit = commit  # type: ignore[method-assign]
+        project(work, "first", acknowledge)
+
+    (work / "first").mkdir()
+    _, found = in_a_child(stop)
+    return found[-1]
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -31,11 +31,11 @@ def by_class(table: Path, task: str, methods: str, at: str) -> str:
         assert truth is not None and said is not None
         head = [f"{name} ({np.sum(truth == number)})" for number, name in enumerate(names)]
         for facts in rounds:
-            if facts["labels"] in labels:
-                found = [np.mean(said[facts["round"]][truth == number] == number) for number in range(len(names))]
-                counts = zip(facts["class_counts"], facts["trusted_classes"], found, strict=True)
+            if facts.labels in labels:
+                found = [np.mean(said[facts.round][truth == number] == number) for number in range(len(names))]
+                counts = zip(facts.class_counts, facts.pseudo_labels.classes_trained_on, found, strict=True)
                 cells = [f"{asked:,} + {trusted:,}, {share:.0%}".replace("%", " %") for asked, trusted, share in counts]
-                lines.append((point.method, facts["labels"], point.seed, cells))
+                lines.append((point.method, facts.labels, point.seed, cells))
     rows = [[f"`{method}`", str(seed), str(count), *cells] for method, count, seed, cells in sorted(lines)]
     rows = [["method", "seed", "labels", *head], ["---"] * (len(head) + 3), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)

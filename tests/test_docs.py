@@ -23,7 +23,7 @@ from actune.core.settings import SYMBOLS, Settings, Training
 from actune.core.spec import RunSpec
 from actune.methods.recipes import RECIPES
 from actune.models.learners import LEARNERS
-from actune.session.first import FIRST
+from actune.rounds.first import FIRST
 from actune.session.request import PRESETS
 from actune.weak.label_models import LABEL_MODELS
 

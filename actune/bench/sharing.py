@@ -21,7 +21,8 @@ from actune.core.files import locked, replacing, replacing_folder
 from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.training_set import TrainingSet
-from actune.session.machine import Machine
+from actune.rounds.prepared import PreparedTask
+from actune.session.config import Config
 
 MOST_PREPARED = 6  # splits in memory: pool, dev and test of two data sets
 _prepared: OrderedDict[tuple[Any, ...], tuple[Sequence[str], Any]] = OrderedDict()
@@ -30,15 +31,15 @@ _prepared: OrderedDict[tuple[Any, ...], tuple[Sequence[str], Any]] = OrderedDict
 class SharedFits:
     """First models and their reads in a folder: who comes first computes, others wait and read."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: Config) -> None:
         self.folder = folder
+        self.config = config
 
-    def prepared(self, machine: Machine, texts: Sequence[str], prepare: Callable[[], Any]) -> Any:
+    def prepared(self, by: PreparedTask, texts: Sequence[str], prepare: Callable[[], Any]) -> Any:
         """Texts as the learner wants them, kept in this process as long as the next cells may want them too."""
-        if machine.recipe.train_layers:  # these hold an encoder
+        if by.recipe.train_layers:  # these hold an encoder
             return prepare()
-        limit = machine.config.settings.max_tokens
-        key = (id(texts), machine.folder, machine.learner_name, limit, machine.device, torch.get_num_threads())
+        key = (id(texts), by.folder, by.learner_name, by.max_tokens, by.device, torch.get_num_threads())
         if key not in _prepared:
             _prepared[key] = texts, prepare()  # with the texts, so that no other ones get their id
             if len(_prepared) > MOST_PREPARED:
@@ -46,24 +47,23 @@ class SharedFits:
         return _prepared[key][1]
 
     def first(
-        self, machine: Machine, training: TrainingSet, objective: Objective, fit: Callable[[], Classifier]
+        self, by: PreparedTask, training: TrainingSet, objective: Objective, fit: Callable[[], Classifier]
     ) -> Classifier:
         """The model of labelled rows alone in the first round."""
-        return SharedFirstModel(machine, self.folder / _key(machine, training, objective), fit)
+        return SharedFirstModel(by, self.folder / _key(self.config, by, training, objective), fit)
 
 
-def _key(machine: Machine, training: TrainingSet, objective: Objective) -> str:
+def _key(config: Config, by: PreparedTask, training: TrainingSet, objective: Objective) -> str:
     """All that decides such a fit. Of an objective only what labelled rows feel: an adversarial one pads its texts."""
-    config = machine.config
     facts = {
         "data": config.resolved.fingerprint,
         "encoder": [config.request.model, config.request.adapt],
         "seed": config.request.seed,
-        "learner": machine.learner_name,
-        "recipe": asdict(machine.recipe),
-        "tokens": config.settings.max_tokens,
+        "learner": by.learner_name,
+        "recipe": asdict(by.recipe),
+        "tokens": by.max_tokens,
         "objective": [objective.supervised, bool(objective.adversarial)],
-        "machine": [str(machine.device), config.resolved.threads, config.resolved.precision, dict(config.versions)],
+        "machine": [str(by.device), config.resolved.threads, config.resolved.precision, dict(config.versions)],
         "rows": sha256(training.rows.tobytes() + training.labels.tobytes()).hexdigest(),
     }
     return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
@@ -72,17 +72,17 @@ def _key(machine: Machine, training: TrainingSet, objective: Objective) -> str:
 class SharedFirstModel:
     """A classifier whose weights and reads lie on the disk; the weights are loaded only where a read is not enough."""
 
-    def __init__(self, machine: Machine, folder: Path, fit: Callable[[], Classifier]) -> None:
-        self.machine = machine
+    def __init__(self, by: PreparedTask, folder: Path, fit: Callable[[], Classifier]) -> None:
+        self.by = by
         self.folder = folder
         with _alone(folder):
             if not (folder / "model").is_dir():
                 self.model = fit()
-                self._keep("model", lambda scratch: self.model.save(scratch, machine.config.resolved.classes, ""))
+                self._keep("model", lambda scratch: self.model.save(scratch, by.task.pool.classes, ""))
 
     @cached_property
     def model(self) -> Classifier:
-        return self.machine.learner.load(self.folder / "model")
+        return self.by.learner.load(self.folder / "model")
 
     @property
     def network(self) -> Any:
@@ -95,7 +95,7 @@ class SharedFirstModel:
             return self.model.read(inputs, progress, head_input)
         with _alone(self.folder):
             if file.is_file():
-                found = load_file(file, device=str(self.machine.device))
+                found = load_file(file, device=str(self.by.device))
                 # copied to where torch itself puts tensors: how they lie in memory decides the last bits of products
                 return Readout(**{name: value.clone() for name, value in found.items()})
             readout = self.model.read(inputs, progress, head_input=True)  # whoever reads next may want it
@@ -117,8 +117,8 @@ class SharedFirstModel:
 
     def _file(self, inputs: Any) -> Path | None:
         """Where a read is kept, if it is of the pool or of test."""
-        test = self.machine.test
-        part = "pool" if inputs is self.machine.inputs else "test" if test and inputs is test.inputs else None
+        test = self.by.test
+        part = "pool" if inputs is self.by.pool else "test" if test and inputs is test.inputs else None
         return self.folder / f"{part}.safetensors" if part else None
 
     def _keep(self, name: str, write: Callable[[Path], None]) -> None:

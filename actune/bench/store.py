@@ -14,6 +14,7 @@ from actune import __version__
 from actune.bench.grid import Grid, Point, load_grid
 from actune.bench.progress import GridProgress
 from actune.core import toml
+from actune.core.facts import RoundFacts
 from actune.core.files import replacing_folder, storage_sentences, write_atomically
 from actune.errors import ActuneError, RunFolderError
 from actune.session.config import load_config
@@ -235,15 +236,15 @@ def put_files(files: Mapping[str, bytes], folder: Path) -> None:
             (scratch / name).write_bytes(content)
 
 
-def _row(facts: Mapping[str, Any], versions: Mapping[str, str], made: Mapping[str, str]) -> dict[str, Any]:
+def _row(facts: RoundFacts, versions: Mapping[str, str], made: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "round": facts["round"],
-        "labels": facts["labels"],
-        "accuracy": facts["accuracy"],
-        "macro_f1": facts["macro_f1"],
-        "pseudo_labels": facts["trusted"],
-        "pseudo_label_accuracy": facts["trusted_accuracy"],
-        **{f"seconds_{phase}": round(facts["seconds"][phase], 4) for phase in SECONDS},
+        "round": facts.round,
+        "labels": facts.labels,
+        "accuracy": facts.accuracy,
+        "macro_f1": facts.macro_f1,
+        "pseudo_labels": facts.pseudo_labels.trained_on,
+        "pseudo_label_accuracy": facts.pseudo_labels.accuracy_trained_on,
+        **{f"seconds_{phase}": round(facts.seconds[phase], 4) for phase in SECONDS},
         "machine": made["machine"],
         "versions": " ".join(f"{name}={version}" for name, version in versions.items()),
         "commit": made["commit"],

@@ -11,11 +11,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from actune.annotators.oracle import Oracle
 from actune.bench.cells import Cell, data_digest, load
 from actune.bench.pruning import finish, prune
+from actune.core.facts import RoundFacts
 from actune.core.run_options import RunOptions
 from actune.core.task import Task
 from actune.data.tasks import VARIABLE
@@ -77,7 +78,8 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[CellStep], None] = lambda ste
         with _limited(cell.device.threads):
             torch.set_num_threads(cell.device.threads)
             session = open_or_create(folder, task, _as_begun(folder, cell.options), progress=words)
-            session.models, session.shared = job.models, SharedFits(job.folder / "shared" / cell.group)
+            session.models = job.models
+            session.shared = SharedFits(job.folder / "shared" / cell.group, session.config)
             _to_the_end(session, job, words)
     finally:
         torch.set_num_threads(threads)
@@ -106,9 +108,9 @@ def _limited(threads: int) -> AbstractContextManager[object]:
 def _to_the_end(session: Session, job: Job, words: _Telling) -> None:
     request = session.config.request
 
-    def after(facts: dict[str, Any]) -> None:
+    def after(facts: RoundFacts) -> None:
         prune(session)
-        words.begin(facts["round"] + 1)
+        words.begin(facts.round + 1)
         if job.until is not None and time.time() > job.until and not session.done:
             raise OutOfTime
 

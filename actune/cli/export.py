@@ -34,8 +34,8 @@ def export(
     output = Output(json, quiet)
     session = open_session(folder)
     human = human_rows(session)
-    trusted = pseudo_rows(session) if pseudo else []
-    write_table(to, COLUMNS, [*human, *trusted], raw)
-    mixed = f" and {counted(len(trusted), 'pseudo-label')}" if pseudo else ""
+    found = pseudo_rows(session) if pseudo else []
+    write_table(to, COLUMNS, [*human, *found], raw)
+    mixed = f" and {counted(len(found), 'pseudo-label')}" if pseudo else ""
     output.say(f"{counted(len(human), 'human label')}{mixed} in {to}")
-    output.give({"folder": str(folder), "file": str(to), "human": len(human), "pseudo": len(trusted)})
+    output.give({"folder": str(folder), "file": str(to), "human": len(human), "pseudo": len(found)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from actune.core.run_options import RunOptions
 
 if TYPE_CHECKING:
     from actune.cli.progress import Bars
+    from actune.core.facts import RoundFacts
     from actune.session.session import Session
 
 
@@ -62,13 +63,13 @@ def _go_on(output: Output, session: Session, bars: Bars) -> bool:
         return False
     told: set[str] = set()
 
-    def tell(facts: dict[str, Any]) -> None:
-        bars.rounds(facts["round"] + 1, request.fits)
-        measured = "" if facts["accuracy"] is None else f", accuracy {facts['accuracy']:.4f}"
-        took = sum(facts["seconds"].values())
-        notes = [note for note in session.machine.learner.notes if note not in told]
+    def tell(facts: RoundFacts) -> None:
+        bars.rounds(facts.round + 1, request.fits)
+        measured = "" if facts.accuracy is None else f", accuracy {facts.accuracy:.4f}"
+        took = sum(facts.seconds.values())
+        notes = [note for note in facts.notes if note not in told]
         told.update(notes)
-        output.say(*notes, f"round {facts['round']}: {facts['labels']:,} labels{measured}, {took:.1f} s")
+        output.say(*notes, f"round {facts.round}: {facts.labels:,} labels{measured}, {took:.1f} s")
 
     bars.rounds(session.fitted, request.fits)
     runner.run(session, Oracle(session.pool, request.noise, request.seed), tell)

@@ -1,4 +1,4 @@
-"""What one fine-tuning learns from: labelled rows, and rows whose own predictions are trusted."""
+"""What one fine-tuning learns from: labelled rows and pseudo-labels."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class PseudoLabels:
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Labelled rows in row order (so that the order of answers changes nothing) and trusted rows."""
+    """Labelled rows in row order (so that the order of answers changes nothing) and pseudo-labels."""
 
     rows: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
-    trusted: PseudoLabels
+    pseudo_labels: PseudoLabels

@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     import torch
 
     from actune.core.view import View
-    from actune.methods.trust import Pace
 
     State: TypeAlias = npt.NDArray[np.floating[Any]] | None  # (pool, classes), (pool,) or nothing yet
 
 Remembers = Literal["predictions", "scores", "nothing"]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far a run is: the round, from 0, and the number of rounds it was planned for."""
+
+    round: int
+    horizon: int
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class Regions:
         points = finite(embeddings(view), rows, "embedding")
         weights = scores if self.weighted else None
         if self.released:
-            from actune.methods.released import minibatch_kmeans
+            from actune.core.minibatch import minibatch_kmeans
 
             labels = minibatch_kmeans(points, weights, self.k)
         else:

@@ -12,16 +12,14 @@ from actune.core.objective import NO_GATE, Objective
 from actune.core.ranking import surest_first
 from actune.core.settings import Settings
 from actune.core.training_set import PseudoLabels
-from actune.methods.memory import Memory
+from actune.methods.memory import Memory, Pace
 from actune.methods.method import Method
 from actune.methods.queries import Top
 from actune.methods.regions import Hottest, Regions
-from actune.methods.trust import Pace, Surest, trusted
+from actune.methods.trust import Surest, pseudo_labels_for
 from actune.methods.uncertainty import Cal, Score
 
 if TYPE_CHECKING:
-    import torch
-
     from actune.core.view import View
     from actune.methods.memory import State
 
@@ -61,7 +59,7 @@ class ReleasedTrust:
         rows = rows[: ramp_size(pace.round, self.growth, self.first or self.growth, pace.horizon)]
         proba = view.log_proba.exp()
         confidence = proba.amax(1)
-        chosen = trusted(rows, proba.argmax(1), confidence * (confidence > self.gate))
+        chosen = pseudo_labels_for(rows, proba.argmax(1), confidence * (confidence > self.gate))
         return replace(chosen, proba=proba[rows.to(proba.device)].float().cpu().numpy()), state
 
 
@@ -70,20 +68,6 @@ def ramp_size(round: int, growth: int, first: int, horizon: int) -> int:
     if horizon < 2:
         return first
     return first + int((growth * horizon - first) * min(round, horizon - 1) / (horizon - 1))
-
-
-def minibatch_kmeans(points: torch.Tensor, weights: torch.Tensor | None, k: int) -> torch.Tensor:
-    """scikit-learn's mini-batch k-means with the scripts' options, then one exact pass; no region is empty."""
-    import torch
-    from sklearn.cluster import MiniBatchKMeans
-
-    from actune.core.kmeans import nearest_centre
-
-    found = MiniBatchKMeans(min(k, len(points)), random_state=0, batch_size=256, n_init=3, max_iter=100)
-    found.fit(points.cpu().numpy(), sample_weight=None if weights is None else weights.cpu().numpy())
-    labels = nearest_centre(points, torch.from_numpy(found.cluster_centers_).to(points))
-    present: torch.Tensor = torch.unique(labels, return_inverse=True)[1]
-    return present
 
 
 def _bank(training: Surest) -> bool:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from actune.core.ranking import finite
 from actune.core.training_set import PseudoLabels
-from actune.methods.trust import Pace, trusted
+from actune.methods.memory import Pace
+from actune.methods.trust import pseudo_labels_for
 from actune.methods.uncertainty import entropy_of
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class EasyDraw:
         places = balanced_draw(easy, classes, self.keep, view.rng("easy draw"))
         chosen = rows[torch.from_numpy(places)].sort().values
         weights = steadiness(moments.variance.gather(1, predicted[:, None])[:, 0], self.alpha)
-        return trusted(chosen, predicted, weights), state
+        return pseudo_labels_for(chosen, predicted, weights), state
 
 
 def easiness(bald: torch.Tensor) -> torch.Tensor:
@@ -96,7 +97,7 @@ class Agreement:
         sure = view.log_proba.amax(1)[rows.to(predicted.device)].exp() > self.confidence
         kept = rows[(agreed(view, rows, self.neighbors) & sure).cpu()]
         counts = predicted[kept.to(predicted.device)].bincount(minlength=view.log_proba.shape[1])
-        return trusted(kept, predicted, self.beta * rarity(counts)[predicted]), state
+        return pseudo_labels_for(kept, predicted, self.beta * rarity(counts)[predicted]), state
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class EvenDraw:
         classes = predicted[rows.to(predicted.device)].cpu().numpy()
         groups = classes if self.balanced else np.zeros_like(classes)
         places = balanced_draw(np.ones(len(rows)), groups, self.keep, view.rng("even draw"))
-        return trusted(rows[torch.from_numpy(places)].sort().values, predicted), state
+        return pseudo_labels_for(rows[torch.from_numpy(places)].sort().values, predicted), state
 
 
 def agreed(view: View, rows: torch.Tensor, neighbors: int) -> torch.Tensor:  # (rows,), bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from actune.core.ranking import finite, surest_first
 from actune.core.training_set import PseudoLabels
 from actune.methods.features import Propagation
-from actune.methods.memory import Memory
+from actune.methods.memory import Memory, Pace
 from actune.methods.uncertainty import entropy_of
 
 if TYPE_CHECKING:
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
     from actune.core.view import View
     from actune.methods.memory import State
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How far a run is: the round, from 0, and the number of rounds it was planned for."""
-
-    round: int
-    horizon: int
 
 
 class SelfTraining(Protocol):
@@ -59,7 +51,7 @@ class Surest:
         state = self.memory.update(view, state, pace)  # first, so that the bank holds the current model too
         allowed = surest_first(self.memory.ranking(view, state), self.rule(view))
         rows = allowed if self.growth is None else allowed[: self.growth * (pace.round + 1)]
-        return trusted(rows, self.memory.targets(view, state)), state
+        return pseudo_labels_for(rows, self.memory.targets(view, state)), state
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,7 @@ class Below:
         limit = falling(self.limit, self.decay, pace.round)
         uncertain = entropy_of(log_proba) / math.log(log_proba.shape[1])
         rows = view.candidates[(finite(uncertain, view.candidates, "score") < limit).cpu()]
-        return trusted(surest_first(uncertain, rows), log_proba.argmax(1)), state
+        return pseudo_labels_for(surest_first(uncertain, rows), log_proba.argmax(1)), state
 
 
 def falling(limit: float, decay: float, round: int) -> float:
@@ -95,10 +87,10 @@ class Propagated:
     def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
         proba = self.given(view)
         certain = 1 - entropy_of(proba.log()) / math.log(proba.shape[1])
-        return trusted(view.candidates, proba.argmax(1), certain.clamp(0, 1)), state
+        return pseudo_labels_for(view.candidates, proba.argmax(1), certain.clamp(0, 1)), state
 
 
-def trusted(rows: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor | None = None) -> PseudoLabels:
+def pseudo_labels_for(rows: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor | None = None) -> PseudoLabels:
     """These rows with their entries of pool-length targets and weights; a weight of 1 where none is given."""
     import numpy as np
 

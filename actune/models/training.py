@@ -129,8 +129,8 @@ class _Teacher:
 
     def __init__(self, fitting: Fitting, training: TrainingSet, objective: Objective, batches: Sequence[Batch]) -> None:
         self.fitting = fitting
-        self.rows = training.trusted.rows
-        self.proba = training.trusted.proba
+        self.rows = training.pseudo_labels.rows
+        self.proba = training.pseudo_labels.proba
         self.batches = batches
         self.period = max(1, round(objective.teacher_every * len(batches))) if objective.teacher_every else 0
         if self.period and len(batches[0].trusted):
@@ -167,7 +167,7 @@ def _tensors(
 
     The share of the pseudo-labels' weights is taken here: a number inside a step would be recorded with its graph.
     """
-    trusted = training.trusted
+    trusted = training.pseudo_labels
     weights = trusted.weights[batch.trusted] * np.float32(share)
     known = [training.labels[batch.labelled], trusted.targets[batch.trusted], weights]
     if proba is not None:
@@ -181,7 +181,7 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
     order = streams.rng("labelled order")
     count, size = len(training.rows), min(recipe.labelled_batch, len(training.rows))
     none = np.empty(0, np.int64)
-    if not len(training.trusted) or not objective.uses_pseudo_labels:
+    if not len(training.pseudo_labels) or not objective.uses_pseudo_labels:
         steps = math.ceil(count / size)
         batches = []
         for _ in range(epochs_of(count, recipe)):
@@ -192,7 +192,7 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
             ]
         return batches
     labelled = endless(count, size, order)
-    trusted = endless(len(training.trusted), recipe.pseudo_batch, streams.rng("trusted order"))
+    trusted = endless(len(training.pseudo_labels), recipe.pseudo_batch, streams.rng("trusted order"))
     return [Batch(next(labelled), next(trusted)) for _ in range(steps_with(count, objective, recipe))]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from actune.core.facts import FinalFacts, RoundFacts
 from actune.errors import UserError
 from actune.methods.recipes import find
 from actune.session.config import Config
@@ -19,8 +20,8 @@ class ReportedRun:
 
     name: str  # differs from run to run
     config: Config
-    rounds: tuple[dict[str, Any], ...]  # finished ones
-    final: dict[str, Any] | None
+    rounds: tuple[RoundFacts, ...]  # finished ones
+    final: FinalFacts | None
     pool: int
     labels: int  # answered by now, which may be more than the last round saw
     questions: int  # chosen before there was a model
@@ -30,22 +31,22 @@ class ReportedRun:
     @property
     def measured(self) -> bool:
         """Whether its accuracy is known."""
-        return any(facts["accuracy"] is not None for facts in self.rounds)
+        return any(facts.accuracy is not None for facts in self.rounds)
 
     @property
     def unseen(self) -> int:
         """Labels that came after the last round."""
-        return self.labels - self.rounds[-1]["labels"] if self.rounds else 0
+        return self.labels - self.rounds[-1].labels if self.rounds else 0
 
     @property
     def judged(self) -> bool:
         """Whether it is known how many pseudo-labels were right."""
-        return any(facts["trusted_accuracy"] is not None for facts in self.rounds)
+        return any(facts.pseudo_labels.accuracy_trained_on is not None for facts in self.rounds)
 
     @property
     def estimated(self) -> bool:
         """Whether it was estimated how many are right."""
-        return any(facts.get("offered_estimate") is not None for facts in self.rounds)
+        return any(facts.pseudo_labels.estimate is not None for facts in self.rounds)
 
     @property
     def gains(self) -> bool:
@@ -55,12 +56,12 @@ class ReportedRun:
     @property
     def trusts(self) -> bool:
         """Whether any pseudo-label was ever trained on."""
-        return any(facts["trusted"] for facts in self.rounds)
+        return any(facts.pseudo_labels.trained_on for facts in self.rounds)
 
 
-def effective_classes(facts: dict[str, Any]) -> str:
+def effective_classes(facts: RoundFacts) -> str:
     """Over how many classes the pseudo-labels of a round spread: the exponential of their entropy."""
-    counts = facts.get("offered_classes", facts["trusted_classes"])
+    counts = facts.pseudo_labels.classes
     if not (total := sum(counts)):
         return ""
     from scipy.special import entr
@@ -68,9 +69,9 @@ def effective_classes(facts: dict[str, Any]) -> str:
     return f"{math.exp(sum(entr(count / total) for count in counts)):.1f}"
 
 
-def gain(facts: dict[str, Any]) -> float | None:
+def gain(facts: RoundFacts) -> float | None:
     """What self-training brought in a round: on test, or where there is none on dev, which also chose the models."""
-    return facts["gain"] if facts.get("gain") is not None else facts.get("dev_gain")
+    return facts.gain if facts.gain is not None else facts.dev_gain
 
 
 def points(share: float | None) -> str:
@@ -112,14 +113,14 @@ def verdict(runs: Sequence[ReportedRun]) -> str:
             begun += f", and {subject.questions:,} were asked about to begin with"
         return f"No round of {subject.name} is finished yet: {begun}."
     last = subject.rounds[-1]
-    if last["accuracy"] is None:
+    if last.accuracy is None:
         times = "once" if len(subject.rounds) == 1 else f"{len(subject.rounds)} times"
         return (
-            f"{subject.name} was fitted {times}, the last time on {last['labels']:,} labels. "
+            f"{subject.name} was fitted {times}, the last time on {last.labels:,} labels. "
             "Accuracy needs a test set, and this run has none."
         )
-    parts = [f"{subject.name} reaches {percent(last['accuracy'])} with {last['labels']:,} labels{_at_the_end(subject)}"]
-    parts += [_beside(other, last["labels"]) for other in others]
+    parts = [f"{subject.name} reaches {percent(last.accuracy)} with {last.labels:,} labels{_at_the_end(subject)}"]
+    parts += [_beside(other, last.labels) for other in others]
     return f"{'; '.join(parts)}. {_proof(runs)}".strip()
 
 
@@ -131,17 +132,17 @@ def percent(share: float | None) -> str:
 def _beside(run: ReportedRun, labels: int) -> str:
     if not run.measured:
         return f"{run.name} has no accuracy yet"
-    same = [facts for facts in run.rounds if facts["labels"] == labels]
+    same = [facts for facts in run.rounds if facts.labels == labels]
     facts = (same or run.rounds)[-1]
-    where = "with the same" if same else f"with {facts['labels']:,} labels"
+    where = "with the same" if same else f"with {facts.labels:,} labels"
     at_the_end = _at_the_end(run) if facts is run.rounds[-1] else ""
-    return f"{run.name} {percent(facts['accuracy'])} {where}{at_the_end}"
+    return f"{run.name} {percent(facts.accuracy)} {where}{at_the_end}"
 
 
 def _at_the_end(run: ReportedRun) -> str:
-    if run.final is None or run.final["accuracy"] is None:
+    if run.final is None or run.final.accuracy is None:
         return ""
-    return f" ({percent(run.final['accuracy'])} once the encoder is fine-tuned on them)"
+    return f" ({percent(run.final.accuracy)} once the encoder is fine-tuned on them)"
 
 
 def _proof(runs: Sequence[ReportedRun]) -> str:
@@ -162,7 +163,7 @@ def _run(session: Session, name: str) -> ReportedRun:
         final=session.final,
         pool=len(session.pool),
         labels=len(labels.of_row),
-        questions=session.store.selections()[0]["asked"],
+        questions=len(session.store.questions(0)),
         days=tuple(sorted({min(days), max(days)})) if days else (),
         sources=session.weak.sources(labels.of_row) if session.weak else [],
     )

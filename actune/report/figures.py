@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from actune.core.facts import RoundFacts
 from actune.report.facts import ReportedRun
 from actune.report.svg import COLOURS, HATCHES, INK, LINES, MARKERS, OTHER, PAGE_WIDTH, PAPER, picture, write_names
 
@@ -25,17 +26,17 @@ def learning_curve(runs: Sequence[ReportedRun]) -> str:
         axes = figure.subplots()
         handles, names = [], []
         for place, run in measured:
-            facts = [facts for facts in run.rounds if facts["accuracy"] is not None]
+            facts = [facts for facts in run.rounds if facts.accuracy is not None]
             (line,) = axes.plot(
-                [each["labels"] for each in facts], [100 * each["accuracy"] for each in facts], **_line(place)
+                [each.labels for each in facts], [100 * (each.accuracy or 0.0) for each in facts], **_line(place)
             )
             handles.append(line)
             names.append(run.name)
-            if run.final and run.final["accuracy"] is not None:
-                (star,) = axes.plot(run.final["labels"], 100 * run.final["accuracy"], **_star(place))
+            if run.final and run.final.accuracy is not None:
+                (star,) = axes.plot(run.final.labels, 100 * run.final.accuracy, **_star(place))
                 handles.append(star)
                 names.append(f"{run.name}, fine-tuned at the end")
-        counts = sorted({facts["labels"] for _, run in measured for facts in run.rounds})
+        counts = sorted({facts.labels for _, run in measured for facts in run.rounds})
         if len(counts) <= MOST_TICKS:
             axes.set_xticks(counts)
         else:
@@ -55,14 +56,12 @@ def pseudo_labels(runs: Sequence[ReportedRun]) -> str:
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 1 + judged, squeeze=False)[0]
-        titles = [("number of pseudo-labels", "trusted", 1), ("right ones among them (%)", "trusted_accuracy", 100)]
-        for axes, (title, fact, scale) in zip(panels, titles, strict=False):
+        titles = ("number of pseudo-labels", "right ones among them (%)")
+        for axes, title, fact in zip(panels, titles, (_count, _percent_right), strict=False):
             handles: list[Any] = []
             for place, run in trusting:
-                facts = [each for each in run.rounds if each[fact] is not None]
-                (line,) = axes.plot(
-                    [each["round"] for each in facts], [scale * each[fact] for each in facts], **_line(place)
-                )
+                found = [(each.round, value) for each in run.rounds if (value := fact(each)) is not None]
+                (line,) = axes.plot([place for place, _ in found], [value for _, value in found], **_line(place))
                 handles.append(line)
             _integers(axes, "x")
             axes.set(title=title, xlabel="round")
@@ -73,18 +72,35 @@ def pseudo_labels(runs: Sequence[ReportedRun]) -> str:
             legend = figure.legend(handles, ["-"] * len(handles), loc="outside lower left", ncols=3)
             write_names(legend, [run.name for _, run in trusting], longest=60)
 
-    return picture("trusted", "Number and accuracy of the pseudo-labels by round.", (PAGE_WIDTH, 2.8), draw)
+    return picture("pseudo-labels", "Number and accuracy of the pseudo-labels by round.", (PAGE_WIDTH, 2.8), draw)
+
+
+def _count(facts: RoundFacts) -> float:
+    return facts.pseudo_labels.trained_on
+
+
+def _percent_right(facts: RoundFacts) -> float | None:
+    share = facts.pseudo_labels.accuracy_trained_on
+    return None if share is None else 100 * share
+
+
+def _labelled_classes(facts: RoundFacts) -> Sequence[int]:
+    return facts.class_counts
+
+
+def _pseudo_classes(facts: RoundFacts) -> Sequence[int]:
+    return facts.pseudo_labels.classes_trained_on
 
 
 def class_counts(run: ReportedRun, name: str) -> str:
-    """Classes of the labelled rows by round and, where there are any, of the trusted rows, as stacked bars."""
+    """Classes of the labelled rows by round and, where there are any, of the pseudo-labelled rows, as stacked bars."""
     classes = run.config.resolved.classes
-    shown, others = shown_classes([facts["class_counts"] for facts in run.rounds])
+    shown, others = shown_classes([facts.class_counts for facts in run.rounds])
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 1 + run.trusts, squeeze=False)[0]
         for axes, title, fact in zip(
-            panels, ("labelled texts", "trusted texts"), ("class_counts", "trusted_classes"), strict=False
+            panels, ("labelled texts", "pseudo-labelled texts"), (_labelled_classes, _pseudo_classes), strict=False
         ):
             bars = _stack(axes, run, fact, shown, others)
             _integers(axes, "x")
@@ -96,7 +112,7 @@ def class_counts(run: ReportedRun, name: str) -> str:
 
     rows = (len(shown) + 4) // 4
     return picture(
-        name, "Classes of the labelled and of the trusted texts by round.", (PAGE_WIDTH, 2.6 + 0.2 * rows), draw
+        name, "Classes of the labelled and of the pseudo-labelled texts by round.", (PAGE_WIDTH, 2.6 + 0.2 * rows), draw
     )
 
 
@@ -114,12 +130,18 @@ def class_style(place: int) -> tuple[str, str, str]:
     return COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)], HATCHES[place // len(COLOURS) % len(HATCHES)]
 
 
-def _stack(axes: Axes, run: ReportedRun, fact: str, shown: Sequence[int], others: Sequence[int]) -> list[Any]:
-    rounds = [facts["round"] for facts in run.rounds]
+def _stack(
+    axes: Axes,
+    run: ReportedRun,
+    fact: Callable[[RoundFacts], Sequence[int]],
+    shown: Sequence[int],
+    others: Sequence[int],
+) -> list[Any]:
+    rounds = [facts.round for facts in run.rounds]
     floor = [0] * len(rounds)
     bars = []
     for place, group in enumerate([*([number] for number in shown), *([others] if others else [])]):
-        heights = [sum(facts[fact][number] for number in group) for facts in run.rounds]
+        heights = [sum(fact(facts)[number] for number in group) for facts in run.rounds]
         colour, _, hatch = class_style(place)
         bars.append(
             axes.bar(

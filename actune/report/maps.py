@@ -66,7 +66,7 @@ def load_map(store: Store, round: int) -> Map | None:
     arrays = store.load_arrays(f"select-{round:03d}")
     if "map_rows" not in arrays:
         return None
-    rows, seen = arrays["map_rows"], store.rounds()[round - 1]["answers_seen"]
+    rows, seen = arrays["map_rows"], store.rounds()[round - 1].answers_seen
     labelled = store.labels(until=seen).of_row
     return Map(
         round=round,

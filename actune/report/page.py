@@ -128,7 +128,7 @@ def settings_table(runs: Sequence[ReportedRun]) -> dict[str, dict[str, list[str]
 
 def _labels(run: ReportedRun) -> tuple[int, ...]:
     """The labels of every round, and of the end where there was one."""
-    return tuple(facts["labels"] for facts in [*run.rounds, run.final or run.rounds[-1]])
+    return tuple(facts.labels for facts in [*run.rounds, run.final or run.rounds[-1]])
 
 
 def _printed(value: Any) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
+from actune.core.facts import FinalFacts, RoundFacts
 from actune.methods.recipes import find
 from actune.session.config import Config
 
 
-def model_card(config: Config, learner: str, pool: int, curve: list[dict[str, Any]]) -> str:
+def model_card(config: Config, learner: str, pool: int, curve: Sequence[RoundFacts | FinalFacts]) -> str:
     """A short model card in Markdown; the last facts of the curve are those of the model itself."""
-    measured = [facts for facts in curve if facts.get("accuracy") is not None]
+    measured = [facts for facts in curve if facts.accuracy is not None]
     lines = [
         "---",
         f"library_name: {'transformers' if learner == 'finetune' else 'actune'}",
@@ -23,9 +24,9 @@ def model_card(config: Config, learner: str, pool: int, curve: list[dict[str, An
         "",
         f"Made with actune {config.versions['actune']} by the method `{find(config.request.method).shown}` "
         f"and the learner `{learner}` on the encoder `{config.request.model}`, "
-        f"from {curve[-1]['labels']:,} labelled texts of a pool of {pool:,}.",
+        f"from {curve[-1].labels:,} labelled texts of a pool of {pool:,}.",
     ]
     if measured:
         lines += ["", "| labels | test accuracy |", "|---|---|"]
-        lines += [f"| {facts['labels']} | {facts['accuracy']:.4f} |" for facts in measured]
+        lines += [f"| {facts.labels} | {facts.accuracy:.4f} |" for facts in measured]
     return "\n".join(lines) + "\n"

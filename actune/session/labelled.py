@@ -1,10 +1,11 @@
-"""The labels of a run as rows of a table: what people said and, apart from it, what the model trusts itself about."""
+"""The labels of a run as rows of a table: what people said and, apart from it, pseudo-labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from actune.core.training_set import PseudoLabels
 from actune.session.session import Session
 
 COLUMNS = ("id", "text", "label", "source", "round", "confidence", "by")
@@ -14,7 +15,7 @@ Row = list[object]
 def human_rows(session: Session) -> list[Row]:
     """The answers that count, in row order; the simulated oracle and the file's own labels are answers too."""
     labelled = [(word, word.label) for word in session.store.latest() if word.label is not None]
-    seen = [facts["answers_seen"] for facts in session.rounds()]
+    seen = [facts.answers_seen for facts in session.rounds()]
     session.refresh()
     pool = session.pool
     return [
@@ -32,28 +33,32 @@ def human_rows(session: Session) -> list[Row]:
 
 
 def pseudo_rows(session: Session) -> list[Row]:
-    """The rows trusted by the newest choice that nobody has answered or skipped since."""
-    chosen, arrays = _newest_trusted(session)
+    """The newest pseudo-labels, without rows that somebody has answered or skipped since."""
+    chosen, found, memory = _newest(session)
     labels, pool = session.labels(), session.pool
-    trusted = zip(arrays.get("trusted_rows", ()), arrays.get("trusted_targets", ()), _confidences(arrays), strict=True)
+    rows = zip(found.rows, found.targets, _confidences(found, memory), strict=True)
     return [
         [pool.ids[row], pool.texts[row], pool.classes[number], "pseudo", chosen, confidence, "model"]
-        for row, number, confidence in sorted((int(row), int(number), sure) for row, number, sure in trusted)
+        for row, number, confidence in sorted((int(row), int(number), sure) for row, number, sure in rows)
         if row not in labels.of_row and row not in labels.skipped
     ]
 
 
-def _newest_trusted(session: Session) -> tuple[int, dict[str, Any]]:
-    """The round that the newest trusted rows are for, and its arrays: chosen by a model for the next round, or by a
-    teacher within the last one."""
+def _newest(session: Session) -> tuple[int, PseudoLabels, Any]:
+    """The newest pseudo-labels, the round that they are for, and the memory bank behind them where there is one.
+
+    They were chosen by a model for the next round, or by a teacher within the last one.
+    """
+    from actune.rounds.pseudo_labels import pseudo_labels_in
+
     chosen, fitted = session.selected - 1, session.fitted - 1
     if chosen >= 1:  # the first questions come before any model
-        arrays = session.store.load_arrays(f"select-{chosen:03d}")
-        if "trusted_rows" in arrays:
-            return chosen, arrays
+        found = pseudo_labels_in(session.store.load_arrays(f"select-{chosen:03d}"))
+        if len(found) or session.method.teacher is None:
+            return chosen, found, session.memory(chosen)
     if fitted >= 0 and session.store.has_arrays(f"fit-{fitted:03d}"):
-        return fitted, session.store.load_arrays(f"fit-{fitted:03d}")
-    return chosen, {}
+        return fitted, pseudo_labels_in(session.store.load_arrays(f"fit-{fitted:03d}")), None
+    return chosen, PseudoLabels.none(), None
 
 
 def _first_use(answer: int, seen: Sequence[int]) -> int | None:
@@ -61,11 +66,7 @@ def _first_use(answer: int, seen: Sequence[int]) -> int | None:
     return next((round for round, last in enumerate(seen) if answer <= last), None)
 
 
-def _confidences(arrays: dict[str, Any]) -> list[float | None]:
-    """How sure the model is of each trusted class: what its memory of predictions holds, where it has one."""
-    rows, memory = arrays.get("trusted_rows", ()), arrays.get("memory")
-    if memory is not None and memory.ndim == 2:
-        found = memory[rows, arrays["trusted_targets"]]
-    else:
-        found = arrays.get("trusted_confidence")
-    return [None] * len(rows) if found is None else [round(float(each), 4) for each in found]
+def _confidences(found: PseudoLabels, memory: Any) -> list[float | None]:
+    """How sure the model is of each pseudo-label: what its memory of predictions holds, where it has one."""
+    sure = memory[found.rows, found.targets] if memory is not None and memory.ndim == 2 else found.confidence
+    return [None] * len(found) if sure is None else [round(float(each), 4) for each in sure]

@@ -16,7 +16,7 @@ from actune.methods.recipes import find
 from actune.models.learners import check_learner
 from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
-from actune.session.first import FIRST
+from actune.rounds.first import FIRST
 from actune.store.store import newest_model_in
 
 PRESETS = {

@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from actune.core.dialogue import Answer, Question
+from actune.core.facts import FinalFacts, RoundFacts
 from actune.core.files import replacing_folder, storage_sentences
+from actune.core.labels import Labels
 from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
@@ -21,13 +23,18 @@ from actune.errors import DataError, SettingError
 from actune.session.clock import Clock
 from actune.session.config import Config
 from actune.session.opening import ARRAYS, WeakLabels, load_weak_labels
+from actune.session.preparing import method_of, prepare, prepare_for_the_end, prepare_for_the_start
 from actune.session.wording import Told, question_of, said_of, told_of
-from actune.store.records import Labels, ModelRow, Said
+from actune.store.records import ModelRow, Said
 from actune.store.store import Store
 
 if TYPE_CHECKING:
     from actune.core.classifier import Classifier
-    from actune.session.machine import Machine, Prediction, Predictor, Shared
+    from actune.methods.method import Method
+    from actune.rounds.fitting import Fitted
+    from actune.rounds.predicting import Prediction, Predictor
+    from actune.rounds.prepared import PreparedTask, Shared
+    from actune.rounds.selecting import Choice
 
 
 class Session:
@@ -53,7 +60,7 @@ class Session:
     def close(self) -> None:
         """Closes the run's database and lets go of the model."""
         self._loaded = None
-        self.__dict__.pop("machine", None)
+        self.__dict__.pop("prepared", None)
         self.store.close()
 
     def reconfigure(self, config: Config) -> None:
@@ -70,7 +77,7 @@ class Session:
         """Rounds that are finished."""
         return self.store.round_count()
 
-    def rounds(self) -> list[dict[str, Any]]:
+    def rounds(self) -> list[RoundFacts]:
         """The facts of every finished round."""
         return self.store.rounds()
 
@@ -130,12 +137,12 @@ class Session:
                 ids, texts, labels = self.store.texts("pool", first=len(self.pool))
                 more = pool_of_numbers(texts, ids, self.pool.classes, labels)
                 self.task = replace(self.task, pool=self.pool.followed_by(more))
-                self.__dict__.pop("machine", None)
+                self.__dict__.pop("prepared", None)
 
     # advance: all the work
 
-    def advance(self) -> dict[str, Any]:
-        """Fits a fresh model on the answers and on the rows it trusts, then chooses the next questions; one commit.
+    def advance(self) -> RoundFacts:
+        """Fits a fresh model on the answers and on pseudo-labels, then chooses the next questions; one commit.
 
         Where a run came to its planned end and was extended, the next questions are chosen first and nothing is fitted.
         """
@@ -144,93 +151,149 @@ class Session:
                 return self._select_after_the_end()
             return self._round()
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> FinalFacts:
         """Fine-tunes the encoder once on all that is known; it is the newest model until another round is finished."""
+        from actune.rounds.measuring import measure
+
         if not self.config.resolved.final:
             raise SettingError(
                 f"this run was made with --learner {self.config.resolved.learner}: only one made with auto, "
                 "where that chose probe, is fine-tuned at the end"
             )
         with self.store.advancing():
-            labels = self._checked_labels()
-            started = time.perf_counter()
-            machine = self.machine.for_the_end()
-            streams = Streams(self.config.request.seed, self.fitted)
-            classifier = machine.fit(labels, self._trusted(self.selected - 1), streams).classifier
-            facts, _ = machine.evaluate(classifier)
-            facts |= {"labels": len(labels.of_row), "round": self.fitted, "seconds": time.perf_counter() - started}
-            model = self._write_model(machine.learner_name, classifier, facts, self.fitted, "final")
-            self.store.commit(model=model, facts={"final": facts})
+            labels, started = self._checked_labels(), time.perf_counter()
+            prepared = prepare_for_the_end(self.config, self.task, self.progress, self.shared)
+            fitted = self._fit(prepared, labels, self.fitted, self.selected - 1)
+            metrics, _ = measure(prepared, fitted.classifier)
+            seconds = time.perf_counter() - started
+            notes = _unique(prepared.learner.notes)
+            facts = FinalFacts(self.fitted, len(labels.of_row), **asdict(metrics), seconds=seconds, notes=notes)
+            model = self._write_model(prepared.learner_name, fitted.classifier, facts, self.fitted, "final")
+            self.store.commit(model=model, facts={"final": asdict(facts)})
             self.store.point_to_newest()
             return facts
 
     @property
-    def final(self) -> dict[str, Any] | None:
+    def final(self) -> FinalFacts | None:
         """The facts of the fine-tuning at the end, where there was one for the rounds there are."""
         found = self.store.fact("final")
-        return found if found and found["round"] == self.fitted else None
+        return FinalFacts.from_json(found) if found and found["round"] == self.fitted else None
 
-    def _round(self) -> dict[str, Any]:
+    def _round(self) -> RoundFacts:
+        from actune.rounds.measuring import describe, gains, measure
+
         labels, round = self._checked_labels(), self.fitted
-        streams = Streams(self.config.request.seed, round)
         clock = Clock()
-        machine = self.machine.for_the_start() if self._starts_from_a_model(round) else self.machine
-        fitted = machine.fit(labels, self._trusted(round), streams)
-        classifier = fitted.classifier
+        prepared, fitted = self._fit_round(labels, round)
         clock.stop("fit")
-        metrics, predictions = machine.evaluate(classifier)
-        metrics |= machine.gain(fitted, metrics)
+        metrics, predictions = measure(prepared, fitted.classifier)
+        gain, dev_gain = gains(prepared, fitted, metrics)
         clock.stop("evaluate")
         last = 0 < self.config.request.fits <= round + 1
-        selection = None if last else machine.select(classifier, labels, streams, self._memory(round), round + 1)
+        choice = None if last else self._select(prepared, fitted.classifier, labels, round)
         clock.stop("select")
-        facts = {
-            "round": round,
-            "labels": len(labels.of_row),
-            "answers_seen": labels.last_answer,
-            **metrics,
-            **machine.describe_trusted(fitted),
-            "class_counts": labels.counts(len(self.pool.classes)),
-            "seconds": clock.seconds,
-        }
-        kept = machine.taught_arrays(fitted.training.trusted)
-        if predictions is not None:
-            kept["test_predictions"] = predictions
-        if kept:
-            self.store.save_arrays(f"fit-{round:03d}", kept)
-        if selection:
-            self.store.save_arrays(f"select-{round + 1:03d}", selection.arrays)
+        facts = RoundFacts(
+            round=round,
+            labels=len(labels.of_row),
+            answers_seen=labels.last_answer,
+            class_counts=tuple(labels.counts(len(self.pool.classes))),
+            metrics=metrics,
+            pseudo_labels=describe(prepared, fitted),
+            gain=gain,
+            dev_gain=dev_gain,
+            seconds=clock.seconds,
+            notes=_unique(prepared.learner.notes),
+        )
+        self._save_fit(fitted, predictions, round)
+        self._save_choice(choice)
         model = None
         if self._keeps_model(last):
-            model = self._write_model(machine.learner_name, classifier, facts, round, "round")
-        chosen = selection.record if selection else None
-        self.store.commit((round, facts), chosen, model, keep_models=self.models == "all")
+            model = self._write_model(prepared.learner_name, fitted.classifier, facts, round, "round")
+        chosen = choice.selection if choice else None
+        self.store.commit(facts, chosen, model, keep_models=self.models == "all")
         self.store.point_to_newest()
+        self._drop_old_memories()
         return facts
 
-    def _select_after_the_end(self) -> dict[str, Any]:
+    def _fit_round(self, labels: Labels, round: int) -> tuple[PreparedTask, Fitted]:
+        """The round's model: fitted, or the user's own classifier where the run begins with that."""
+        if not self._starts_from_a_model(round):
+            return self.prepared, self._fit(self.prepared, labels, round, round)
+        from actune.core.training_set import PseudoLabels
+        from actune.models.starting import load_start, model_in
+        from actune.rounds.fitting import Fitted, training_set
+
+        folder = model_in(Path(self.config.request.start_from))
+        prepared = prepare_for_the_start(self.config, self.task, folder, self.progress, self.shared)
+        classifier = load_start(prepared.learner, folder, self.config.resolved.classes)
+        return prepared, Fitted(classifier, training_set(labels, {}, PseudoLabels.none()), PseudoLabels.none())
+
+    def _fit(self, prepared: PreparedTask, labels: Labels, round: int, chosen: int) -> Fitted:
+        from actune.rounds.fitting import fit, training_set
+        from actune.rounds.pseudo_labels import pseudo_labels_in
+
+        training = training_set(labels, self.weak_of_row(round), pseudo_labels_in(self._chosen(chosen)))
+        streams = Streams(self.config.request.seed, round)
+        return fit(prepared, self.method, labels, training, streams, self.config.resolved.horizon)
+
+    def _select(self, prepared: PreparedTask, classifier: Classifier, labels: Labels, round: int) -> Choice:
+        """What the model of `round` chooses for the next one."""
+        from actune.rounds.selecting import select
+
+        request = self.config.request
+        streams, memory = Streams(request.seed, round), self.memory(round)
+        horizon, suggest = self.config.resolved.horizon, not request.simulated
+        return select(prepared, self.method, classifier, labels, streams, memory, request.batch, horizon, suggest)
+
+    def _select_after_the_end(self) -> RoundFacts:
         round = self.fitted
         labels = self.labels()
         folder = self.store.newest_model(kinds=("round",))
         if round == 0 or folder is None or not folder.is_dir():
             raise SettingError("this run has no model to choose questions with: it was made without keeping models")
-        classifier = self.machine.learner.load(folder)
-        streams = Streams(self.config.request.seed, round - 1)
-        selection = self.machine.select(classifier, labels, streams, self._memory(round - 1), round)
-        self.store.save_arrays(f"select-{round:03d}", selection.arrays)
-        self.store.commit(selection=selection.record)
+        classifier = self.prepared.learner.load(folder)
+        choice = self._select(self.prepared, classifier, labels, round - 1)
+        self._save_choice(choice)
+        self.store.commit(selection=choice.selection)
         return self.rounds()[-1]
+
+    def _save_fit(self, fitted: Fitted, predictions: Any, round: int) -> None:
+        """What a teacher of this very round trusts, and predictions on test; the rest is kept with its choice."""
+        from actune.rounds.pseudo_labels import arrays_of
+
+        kept = arrays_of(fitted.training.pseudo_labels) if self.method.teacher else {}
+        if predictions is not None:
+            kept["test_predictions"] = predictions
+        if kept:
+            self.store.save_arrays(f"fit-{round:03d}", kept)
+
+    def _save_choice(self, choice: Choice | None) -> None:
+        if choice is None:
+            return
+        round = choice.selection.round
+        if choice.memory is not None:
+            self.store.save_arrays(f"memory-{round:03d}", {"memory": choice.memory})
+        self.store.save_arrays(f"select-{round:03d}", choice.arrays)
+
+    def _drop_old_memories(self) -> None:
+        """Only the newest memory bank is ever used again, and one is as long as the pool."""
+        newest = f"memory-{self.selected - 1:03d}"
+        for name in self.store.array_names():
+            if name.startswith("memory-") and name < newest:
+                self.store.drop_arrays(name)
 
     # using the model
 
     def predict(self, texts: Sequence[str]) -> list[Prediction]:
         """A class name and a probability for each class, by the newest model, which is kept for the next call."""
+        from actune.rounds.predicting import predictor
+
         newest = self._newest_model()
         if not texts:
             return []
         with self._lock:
             if self._loaded is None or self._loaded[0] != newest:
-                self._loaded = newest, self.machine.predictor(newest)
+                self._loaded = newest, predictor(self.prepared, newest)
             predict = self._loaded[1]
         return predict(texts)
 
@@ -258,7 +321,12 @@ class Session:
         return not self.config.request.simulated or self.models == "all" or (last and self.models == "last")
 
     def _write_model(
-        self, learner: str, classifier: Classifier, facts: dict[str, Any], round: int, kind: Literal["round", "final"]
+        self,
+        learner: str,
+        classifier: Classifier,
+        facts: RoundFacts | FinalFacts,
+        round: int,
+        kind: Literal["round", "final"],
     ) -> ModelRow:
         """Writes a model that counts once it is committed; `facts` are its own, not yet committed."""
         from actune.session.card import model_card
@@ -269,11 +337,13 @@ class Session:
         return model
 
     @cached_property
-    def machine(self) -> Machine:
-        """The models' side of the loop, made when first needed: it is what imports torch."""
-        from actune.session.machine import Machine
+    def prepared(self) -> PreparedTask:
+        """The learner and its texts, made when first needed: it is what imports torch."""
+        return prepare(self.config, self.task, self.progress, self.shared)
 
-        return Machine(self)
+    @cached_property
+    def method(self) -> Method:
+        return method_of(self.config)
 
     def _row(self, id: str) -> int:
         if id not in self.pool.row_of:
@@ -312,9 +382,18 @@ class Session:
             raise DataError(f"all {len(labels.of_row)} answers are {only!r}: a classifier needs at least two classes")
         return labels
 
-    def _trusted(self, round: int) -> dict[str, Any]:
+    def _chosen(self, round: int) -> dict[str, Any]:
+        """The arrays of the choice for a round; the first questions come without any."""
         return self.store.load_arrays(f"select-{round:03d}") if round else {}
 
-    def _memory(self, round: int) -> Any:
+    def memory(self, round: int) -> Any:
         """The memory bank as the choice for `round` left it."""
-        return self._trusted(round).get("memory")
+        name = f"memory-{round:03d}"
+        if self.store.has_arrays(name):
+            return self.store.load_arrays(name)["memory"]
+        return self._chosen(round).get("memory")  # where an earlier version kept it
+
+
+def _unique(notes: Iterable[str]) -> tuple[str, ...]:
+    """Each note once, in their order: a learner tells anew for every split that it prepares."""
+    return tuple(dict.fromkeys(notes))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from actune.core.dialogue import Answer
+from actune.core.facts import QuestionRow, Selection
 from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
 from actune.core.progress import Progress, silent
 from actune.core.run_options import RunOptions
@@ -18,13 +19,12 @@ from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError
+from actune.rounds.first import first_rows
 from actune.session.config import Config, load_config
-from actune.session.first import first_rows
 from actune.session.opening import WeakLabels, weak_labels
 from actune.session.request import check, check_seed, make_request
 from actune.session.resolve import fingerprint, resolve_request
 from actune.session.session import Session
-from actune.store.records import QuestionRow, Selection
 from actune.store.store import Store, check_free
 
 RELEASED_ROWS = 20_000  # of each class, on average
@@ -77,10 +77,10 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
         session.tell([Answer(task.pool.ids[row], task.pool.classes[task.pool.labels[row]], by="file") for row in known])
     if weak is not None:
         weak.save(store)
-    rows, how = first_rows(session)
+    rows, how = first_rows(session.config.request, task.pool, session.labels(), lambda: session.prepared)
     questions = [QuestionRow(0, row, None, None) for row in rows]
     store.declare_classes(task.pool.classes, by="start")
-    store.commit(selection=Selection(0, questions, {"round": 0, "asked": len(rows), "how": how}))
+    store.commit(selection=Selection(0, questions, how))
 
 
 def open_session(folder: str | Path, progress: Progress = silent) -> Session:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from actune.core.dialogue import Answer, Question
+from actune.core.facts import QuestionRow
 from actune.core.pool import Pool
-from actune.store.records import Kind, QuestionRow, Recorded, Said
+from actune.store.records import Kind, Recorded, Said
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from actune.core.facts import QuestionRow, RoundFacts, Selection
+from actune.core.labels import Labels
 from actune.store.records import (
     AnswerRow,
     ClassChange,
     Counts,
-    Labels,
     Lease,
     ModelRow,
-    QuestionRow,
     Recorded,
     Said,
-    Selection,
     Word,
 )
 
@@ -102,7 +101,7 @@ class Events(Protocol):
 
     def commit(
         self,
-        fitted: tuple[int, Mapping[str, Any]] | None = None,
+        fitted: RoundFacts | None = None,
         selection: Selection | None = None,
         model: ModelRow | None = None,
         facts: Mapping[str, Any] | None = None,
@@ -114,16 +113,12 @@ class Events(Protocol):
         """
         ...
 
-    def rounds(self) -> list[dict[str, Any]]:
+    def rounds(self) -> list[RoundFacts]:
         """The facts of every finished round."""
         ...
 
     def round_count(self) -> int:
         """How many rounds are finished."""
-        ...
-
-    def selections(self) -> list[dict[str, Any]]:
-        """The facts of every choice."""
         ...
 
     def selection_count(self) -> int:

@@ -1,11 +1,9 @@
-"""What a store takes and gives: answers, the words that stand on rows, questions, models, changes of classes."""
+"""What a store takes and gives: answers, the words that stand on rows, models, changes of classes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Kind = Literal["label", "skip", "unskip"]
 
@@ -57,20 +55,6 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Labels:
-    """The latest word on every answered row, and the number of the last answer that it holds."""
-
-    of_row: dict[int, int]
-    skipped: frozenset[int]
-    last_answer: int
-
-    def counts(self, classes: int) -> list[int]:
-        """How many rows have each class."""
-        found = Counter(self.of_row.values())
-        return [found[number] for number in range(classes)]
-
-
-@dataclass(frozen=True)
 class Counts:
     """How many rows are labelled with each class number, and how many are skipped."""
 
@@ -80,25 +64,6 @@ class Counts:
     @property
     def labelled(self) -> int:
         return sum(self.of_class.values())
-
-
-@dataclass(frozen=True)
-class QuestionRow:
-    """One question of the round that its answer will train."""
-
-    round: int
-    row: int
-    suggestion: int | None
-    confidence: float | None
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What was chosen for a round: questions in order, and facts about the choice."""
-
-    round: int
-    questions: Sequence[QuestionRow]
-    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)

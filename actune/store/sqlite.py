@@ -11,6 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from actune.core.facts import QuestionRow, RoundFacts, Selection
+from actune.core.labels import Labels
 from actune.errors import DataError
 from actune.store.classes import SQLiteClasses
 from actune.store.connections import Connections
@@ -18,13 +20,10 @@ from actune.store.protocol import Events
 from actune.store.records import (
     AnswerRow,
     Counts,
-    Labels,
     Lease,
     ModelRow,
-    QuestionRow,
     Recorded,
     Said,
-    Selection,
     Word,
 )
 from actune.store.schema import SKIPPED, last_answer, prepare
@@ -162,7 +161,7 @@ class SQLiteEvents(SQLiteClasses, Events):
 
     def commit(
         self,
-        fitted: tuple[int, Mapping[str, Any]] | None = None,
+        fitted: RoundFacts | None = None,
         selection: Selection | None = None,
         model: ModelRow | None = None,
         facts: Mapping[str, Any] | None = None,
@@ -170,7 +169,8 @@ class SQLiteEvents(SQLiteClasses, Events):
     ) -> None:
         with self._connections.writing() as connection:
             if fitted:
-                connection.execute("INSERT INTO rounds VALUES (?, ?)", (fitted[0], json.dumps(fitted[1])))
+                facts_of_round = json.dumps(fitted.as_json())
+                connection.execute("INSERT INTO rounds VALUES (?, ?)", (fitted.round, facts_of_round))
             if selection:
                 _insert_selection(connection, selection)
             if model:
@@ -180,14 +180,12 @@ class SQLiteEvents(SQLiteClasses, Events):
             for name, value in (facts or {}).items():
                 _set_fact(connection, name, value)
 
-    def rounds(self) -> list[dict[str, Any]]:
-        return [json.loads(facts) for (facts,) in self._all("SELECT facts FROM rounds ORDER BY round")]
+    def rounds(self) -> list[RoundFacts]:
+        found = self._all("SELECT facts FROM rounds ORDER BY round")
+        return [RoundFacts.from_json(json.loads(facts)) for (facts,) in found]
 
     def round_count(self) -> int:
         return int(self._all("SELECT count(*) FROM rounds")[0][0])
-
-    def selections(self) -> list[dict[str, Any]]:
-        return [json.loads(facts) for (facts,) in self._all("SELECT facts FROM selections ORDER BY round")]
 
     def selection_count(self) -> int:
         return int(self._all("SELECT count(*) FROM selections")[0][0])
@@ -277,7 +275,8 @@ def _release(connection: sqlite3.Connection, held: Iterable[tuple[int, str]]) ->
 
 
 def _insert_selection(connection: sqlite3.Connection, selection: Selection) -> None:
-    connection.execute("INSERT INTO selections VALUES (?, ?)", (selection.round, json.dumps(selection.facts)))
+    facts = json.dumps({"asked": len(selection.questions), "how": selection.how})
+    connection.execute("INSERT INTO selections VALUES (?, ?)", (selection.round, facts))
     connection.executemany(
         "INSERT INTO questions VALUES (?, ?, ?, ?, ?)",
         [(q.round, place, q.row, q.suggestion, q.confidence) for place, q in enumerate(selection.questions)],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from actune.store.records import AnswerRow, ClassChange, Labels, Recorded, Said, Word
+from actune.core.labels import Labels
+from actune.store.records import AnswerRow, ClassChange, Recorded, Said, Word
 
 
 class Words:

@@ -27,7 +27,7 @@ from actune.data.tasks import load_task
 from benchmarks.auto.judge import in_order
 from benchmarks.auto.search import TASKS
 from benchmarks.auto.skewed import TASKS as SKEWED
-from benchmarks.auto.tables import add_runs, markdown, stored
+from benchmarks.auto.tables import add_runs, columns_of, markdown, stored
 
 ROWS = 10_000
 RESULTS = Path("benchmarks/results/auto_estimates.csv")
@@ -135,7 +135,7 @@ def one_run(name: str, seed: int, data_dir: str | None) -> list[dict[str, Any]]:
         )
         session.models = "none"
         actune.run(session, actune.Oracle(session.pool))
-        rounds = session.rounds()
+        rounds = [columns_of(facts) for facts in session.rounds()]
         session.close()
     lines = []
     for facts in rounds:

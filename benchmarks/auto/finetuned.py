@@ -23,7 +23,7 @@ from scipy.stats import t as student
 from actune.bench.store import Results
 from actune.store.store import Store
 from benchmarks.auto.judge import estimates
-from benchmarks.auto.tables import markdown
+from benchmarks.auto.tables import columns_of, markdown
 
 WHO = {"task": str, "method": str, "seed": int}
 FACTS = {
@@ -54,7 +54,7 @@ def rounds_of(place: Path) -> list[Round]:
     for key, point in results.cells.items():
         if (results.place(key) / "run.db").exists():
             with Store.reading(results.place(key)) as store:
-                rounds = store.rounds()
+                rounds = [columns_of(facts) for facts in store.rounds()]
             who = {"task": point.task, "method": point.method, "seed": point.seed}
             found += [who | {name: facts[name] for name in COLUMNS if facts.get(name) is not None} for facts in rounds]
     return found

@@ -21,7 +21,7 @@ import pandas as pd
 from actune.bench.statistics import Estimate, area_under, holm, paired_test
 from actune.bench.store import Results
 from actune.store.store import Store
-from benchmarks.auto.tables import markdown
+from benchmarks.auto.tables import columns_of, markdown
 
 TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")  # then any other, as they come
 NEVER_BELOW = ("random", "badge", "margin", "auto-query")
@@ -52,7 +52,7 @@ def collect(source: Path, target: Path, seeds: list[int]) -> None:
             point = results.cells[key]
             if point.method == "auto" and point.seed in seeds:
                 with Store.reading(results.place(key)) as store:
-                    rounds = store.rounds()
+                    rounds = [columns_of(facts) for facts in store.rounds()]
                 for facts in rounds:
                     values = [facts[name] for name in FACTS]
                     writer.writerow(

@@ -23,7 +23,8 @@ import numpy as np
 from actune.core.objective import NO_GATE, PLAIN, Objective
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
-from actune.methods.trust import Pace, SelfTraining
+from actune.methods.memory import Pace
+from actune.methods.trust import SelfTraining
 from benchmarks.auto.search import TASKS, task_of
 from benchmarks.auto.tables import add_runs, markdown, stored
 from benchmarks.auto.words import Drawn

@@ -23,7 +23,7 @@ from typing import Any
 from actune.core.task import Task
 from actune.data.splits import draw, part_of
 from actune.data.tasks import load_task
-from benchmarks.auto.tables import add_runs, markdown, stored
+from benchmarks.auto.tables import add_runs, columns_of, markdown, stored
 
 TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")
 RESULTS = Path("benchmarks/results/auto_search.csv")
@@ -56,7 +56,7 @@ def one_run(place: Place, data_dir: str | None) -> list[dict[str, Any]]:
         session = create(Path(scratch) / "run", task, method=variant, learner="probe", device="cpu", **words)
         session.models = "none"
         run(session, Oracle(session.pool))
-        rounds = session.rounds()
+        rounds = [columns_of(facts) for facts in session.rounds()]
         session.close()
     return [
         {

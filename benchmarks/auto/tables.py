@@ -9,6 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from actune.core.facts import RoundFacts
+
 Line = dict[str, Any]
 
 
@@ -34,3 +36,22 @@ def add_runs(file: Path, one_run: Callable[..., list[Line]], given: Iterable[Seq
 def markdown(lines: Sequence[Sequence[str]]) -> str:
     """The first line has the names of the columns."""
     return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]])
+
+
+def columns_of(facts: RoundFacts) -> dict[str, Any]:
+    """The facts of a round under the names that they have in the kept tables."""
+    pseudo = facts.pseudo_labels
+    return {
+        "round": facts.round,
+        "labels": facts.labels,
+        "accuracy": facts.accuracy,
+        "macro_f1": facts.macro_f1,
+        "dev_accuracy": facts.dev_accuracy,
+        "gain": facts.gain,
+        "dev_gain": facts.dev_gain,
+        "trusted": pseudo.trained_on,
+        "offered": pseudo.count,
+        "offered_accuracy": pseudo.accuracy,
+        "offered_estimate": pseudo.estimate,
+        "seconds": dict(facts.seconds),
+    }

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from actune.core.training_set import PseudoLabels
+from actune.methods.memory import Pace
 from actune.methods.teaching import agreed, equal_quotas, looked_at
-from actune.methods.trust import Pace, trusted
+from actune.methods.trust import pseudo_labels_for
 from actune.methods.uncertainty import entropy_of, margin
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Drawn:
         quotas = shared_quotas([len(places) for places in members], self.keep, self.even)
         chosen = [p[np.argsort(order[p], kind="stable")[:q]] for p, q in zip(members, quotas, strict=True)]
         places = np.sort(np.concatenate([np.empty(0, np.int64), *chosen]))
-        found = trusted(rows[torch.from_numpy(places)], predicted, self._weights(view))
+        found = pseudo_labels_for(rows[torch.from_numpy(places)], predicted, self._weights(view))
         return replace(found, proba=log_proba[found.rows].exp().numpy()) if self.soft else found, state
 
     def _weights(self, view: View) -> torch.Tensor:

@@ -47,8 +47,8 @@ from actune.models.finetuning import FineTuning
 from actune.models.learners import PROBE
 from actune.models.probing import Probing
 from actune.models.sources import fetch, find_model
-from actune.session.machine import Machine
-from actune.session.outputs import ModelOutputs
+from actune.rounds import fitting, measuring, selecting
+from actune.rounds.outputs import ModelOutputs
 from actune.session.session import Session
 from actune.session.setup import find_task
 from benchmarks.speed.common import Results
@@ -78,7 +78,7 @@ class Watch:
         self.seconds[name] += spent - self._inside.pop()
         self._inside[-1] += spent
 
-    def calls(self, owner: type, method: str, name: str) -> None:
+    def calls(self, owner: Any, method: str, name: str) -> None:
         """From now on every call of a method counts under this name."""
         inner: Callable[..., Any] = getattr(owner, method)
 
@@ -97,11 +97,11 @@ def watching() -> Watch:
         (Session, "tell", "answer"),
         (Probing, "prepare", "prepare"),
         (FineTuning, "prepare", "prepare"),
-        (Machine, "fit", "fit"),
-        (Machine, "evaluate", "evaluate"),
+        (fitting, "fit", "fit"),
+        (measuring, "measure", "evaluate"),
         (ModelOutputs, "read", "read"),
         (Regions, "__call__", "regions"),
-        (Machine, "select", "select"),
+        (selecting, "select", "select"),
         (EvenDraw, "__call__", "select"),  # within the fit
         (Session, "advance", "save"),  # what is left of it
     ):
@@ -204,8 +204,14 @@ def measure(folder: Path, given: argparse.Namespace, method: str) -> dict[str, A
     if torch.cuda.is_initialized():
         memory["gpu_memory_gib"] = torch.cuda.max_memory_allocated() / 2**30
     seconds = {name: watch.seconds[name] for name in PHASES}
-    facts = {"method": method, "texts": len(task.pool), "trusted": rounds[-1]["trusted"], "seconds": total, **memory}
-    return rounded(facts) | {"phases": rounded(seconds), "accuracy": [one["accuracy"] for one in rounds]}
+    facts = {
+        "method": method,
+        "texts": len(task.pool),
+        "trusted": rounds[-1].pseudo_labels.trained_on,
+        "seconds": total,
+        **memory,
+    }
+    return rounded(facts) | {"phases": rounded(seconds), "accuracy": [one.accuracy for one in rounds]}
 
 
 def rounded(facts: dict[str, Any]) -> dict[str, Any]:

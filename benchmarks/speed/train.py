@@ -121,7 +121,7 @@ def plain_loop(
         return nn.functional.cross_entropy(logits.float(), torch.from_numpy(targets).to(device))
 
     def step(number: int) -> None:
-        batch, trusted = batches[number], training.trusted
+        batch, trusted = batches[number], training.pseudo_labels
         optimizer.zero_grad()
         if limit:  # two passes
             loss = loss_of(training.rows[batch.labelled], training.labels[batch.labelled])
@@ -143,8 +143,8 @@ def trainer_ms(network: Any, batches: list[Batch], training: TrainingSet, tokens
     from transformers import Trainer, TrainerCallback, TrainingArguments
 
     device = next(network.parameters()).device
-    rows = [np.concatenate([training.rows[b.labelled], training.trusted.rows[b.trusted]]) for b in batches]
-    known = [np.concatenate([training.labels[b.labelled], training.trusted.targets[b.trusted]]) for b in batches]
+    rows = [np.concatenate([training.rows[b.labelled], training.pseudo_labels.rows[b.trusted]]) for b in batches]
+    known = [np.concatenate([training.labels[b.labelled], training.pseudo_labels.targets[b.trusted]]) for b in batches]
     data = [
         {"row": int(row), "label": int(label)}
         for r, k in zip(rows, known, strict=True)

@@ -12,8 +12,10 @@ import pytest
 
 import actune
 from actune.core.task import Task
+from actune.core.training_set import PseudoLabels
 from actune.data.tasks import load_votes
 from actune.models.learners import PROBE
+from actune.rounds.fitting import training_set
 from actune.session.opening import load_weak_labels
 from tests.cli.conftest import CLASSES, Fails, answer, call, done, read, write
 
@@ -52,9 +54,8 @@ def test_a_weak_start_on_a_sample(tmp_path: Path) -> None:
 def test_the_first_model_starts_the_memory(weak_run: tuple[Path, dict[str, list[float]]]) -> None:
     folder, facts = weak_run
     session = actune.open_session(folder)
-    first, second = (session.store.load_arrays(f"select-{round:03d}") for round in (1, 2))
-    assert np.allclose(first["memory"].sum(1), 1, atol=1e-5) and len(first["trusted_rows"]) == 500
-    assert not np.array_equal(first["memory"], second["memory"])
+    assert len(session.store.load_arrays("select-001")["pseudo_rows"]) == 500
+    assert np.allclose(session.memory(2).sum(1), 1, atol=1e-5) and session.memory(1) is None  # the newest one is kept
     covered = (session.store.load_arrays("weak")["votes"] >= 0).any(1)
     assert sorted(session.weak_of_row(0)) == np.flatnonzero(covered).tolist() and not covered.all()
     assert session.weak_of_row(1) == {}
@@ -100,10 +101,10 @@ def test_weak_labels_stay_until_a_person_overrules_them(questions: Task, tmp_pat
     session.tell(dict.fromkeys(asked[:6], session.pool.classes[5]))
     session.tell([actune.Answer(asked[6], None)])
     skipped = session.pool.row_of[asked[6]]
-    training = session.machine.training_set(session.labels(), {}, round=1)
+    training = training_set(session.labels(), known, PseudoLabels.none())
     learnt = dict(zip(training.rows.tolist(), training.labels.tolist(), strict=True))
     assert learnt == {row: label for row, label in known.items() if row != skipped} | taught
-    assert session.advance()["labels"] == 6
+    assert session.advance().labels == 6
 
 
 def test_people_answer_after_rules_began(files: Path, truth: dict[str, str], tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ def test_people_answer_after_rules_began(files: Path, truth: dict[str, str], tmp
     done("advance", folder)
     assert len(answer(folder, truth)) == 10
     done("advance", folder)
-    assert actune.open_session(folder).rounds()[-1]["labels"] == 10
+    assert actune.open_session(folder).rounds()[-1].labels == 10
     page = folder / "report.html"
     done("report", folder, "--to", page)
     assert "who" in page.read_text("utf-8")
@@ -163,7 +164,7 @@ def test_a_fine_tuned_classifier_of_ones_own(questions: Task, tmp_path: Path) ->
         tmp_path / "first", questions, method="random", learner="finetune", changes=short, source="q", **small
     )
     actune.run(session, actune.Oracle(questions.pool))
-    accuracy = session.rounds()[-1]["accuracy"]
+    accuracy = session.rounds()[-1].accuracy
     second = actune.create(
         tmp_path / "second",
         questions,
@@ -175,8 +176,8 @@ def test_a_fine_tuned_classifier_of_ones_own(questions: Task, tmp_path: Path) ->
         **small,
     )
     actune.run(second, actune.Oracle(questions.pool))
-    assert [facts["labels"] for facts in second.rounds()] == [0, 8]
-    assert second.rounds()[0]["accuracy"] == accuracy
+    assert [facts.labels for facts in second.rounds()] == [0, 8]
+    assert second.rounds()[0].accuracy == accuracy
     # a person's project on a probe: until its first own round, the user's classifier predicts
     pool = actune.pool_of(questions.pool.texts, classes=questions.pool.classes)
     project = actune.create(

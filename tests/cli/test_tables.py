@@ -66,7 +66,7 @@ def test_pseudo_labels_only_when_asked_and_not_once_answered(project: Path, tmp_
 
     trusted = open_session(project).store.load_arrays("select-001")
     pseudo = [row for row in exported() if row["source"] == "pseudo"]
-    assert len(pseudo) == len(trusted["trusted_rows"]) > 2
+    assert len(pseudo) == len(trusted["pseudo_rows"]) > 2
     assert {row["round"] for row in pseudo} == {1}
     assert all(isinstance(row["confidence"], float) and 1 / 6 <= row["confidence"] <= 1 for row in pseudo)
     answers = [[pseudo[0]["id"], "human"], [pseudo[1]["id"], "skip"]]

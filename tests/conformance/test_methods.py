@@ -14,8 +14,8 @@ import torch
 from actune.core.settings import Settings
 from actune.core.training_set import PseudoLabels
 from actune.core.view import View
+from actune.methods.memory import Pace
 from actune.methods.recipes import RECIPES, Method, build
-from actune.methods.trust import Pace
 from tests.methods.synthetic import Drawn, drawn_view, view_of
 
 SETTINGS = Settings(

@@ -8,7 +8,8 @@ import torch
 
 from actune.core.graph import neighbor_graph, propagate, spread
 from actune.methods.features import Propagation
-from actune.methods.trust import Pace, Propagated
+from actune.methods.memory import Pace
+from actune.methods.trust import Propagated
 from actune.models.adversarial import direction
 from tests.golden.inputs import golden, tensor
 from tests.methods.synthetic import view_of

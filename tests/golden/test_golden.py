@@ -11,10 +11,10 @@ import torch
 from actune.core.kmeans import Partition, kmeans
 from actune.core.neighbors import nearest_points
 from actune.core.view import View
-from actune.methods.memory import Memory, momentum
+from actune.methods.memory import Memory, Pace, momentum
 from actune.methods.queries import Top
 from actune.methods.regions import Calmest, Hottest, Regions, heat
-from actune.methods.trust import Anywhere, Pace, Surest
+from actune.methods.trust import Anywhere, Surest
 from actune.methods.uncertainty import Cal, entropy, entropy_of
 from tests.golden.inputs import (
     GOLDEN,

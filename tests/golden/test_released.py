@@ -11,13 +11,13 @@ import torch
 from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
 from actune.data.tasks import card
-from actune.methods.memory import Memory
+from actune.methods.memory import Memory, Pace
 from actune.methods.method import Method
 from actune.methods.queries import Top
 from actune.methods.recipes import build
 from actune.methods.regions import Calmest, Hottest, Regions, heat
 from actune.methods.released import ReleasedTrust, as_released, ramp_size
-from actune.methods.trust import Pace, Surest
+from actune.methods.trust import Surest
 from actune.methods.uncertainty import Cal, entropy
 from tests.golden.inputs import GOLDEN, PREDICTED, REGION, SCORES, close, given_scores, golden, line_view, tensor
 from tests.golden.test_g13 import LABELLED, STORED, TRUSTED

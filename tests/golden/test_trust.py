@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from actune.methods.memory import Pace
 from actune.methods.queries import Top
 from actune.methods.teaching import EasyDraw, balanced_draw, easiness, rarity, steadiness, vote
-from actune.methods.trust import Below, Pace, falling
+from actune.methods.trust import Below, falling
 from actune.methods.uncertainty import Bald, entropy_of
 from actune.models.training import ramp
 from tests.golden.inputs import GOLDEN, PASSES, golden, tensor

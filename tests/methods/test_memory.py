@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actune.errors import SettingError
-from actune.methods.memory import Memory, momentum
-from actune.methods.trust import Anywhere, Pace, Surest
+from actune.methods.memory import Memory, Pace, momentum
+from actune.methods.trust import Anywhere, Surest
 from actune.methods.uncertainty import Bald, Cal, entropy, entropy_of
 from tests.methods.synthetic import drawn_view, stored_view, view_of
 

@@ -18,6 +18,7 @@ from actune.core.training_set import PseudoLabels
 from actune.core.view import View
 from actune.errors import MissingSignal
 from actune.methods import teaching
+from actune.methods.memory import Pace
 from actune.methods.teaching import (
     Agreement,
     EasyDraw,
@@ -30,7 +31,6 @@ from actune.methods.teaching import (
     steadiness,
     vote,
 )
-from actune.methods.trust import Pace
 from tests.methods.synthetic import drawn_view, stored_view, view_of
 
 FIRST = Pace(0, 10)

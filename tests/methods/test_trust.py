@@ -12,10 +12,10 @@ import torch
 from actune.core.view import View
 from actune.errors import MissingSignal
 from actune.methods.features import Propagation
-from actune.methods.memory import Memory
+from actune.methods.memory import Memory, Pace
 from actune.methods.queries import Top
 from actune.methods.regions import Calmest, Hottest, Regions
-from actune.methods.trust import Anywhere, Below, Pace, Propagated, Surest
+from actune.methods.trust import Anywhere, Below, Propagated, Surest
 from actune.methods.uncertainty import Cal, entropy
 from tests.methods.synthetic import drawn_view, stored_view, view_of
 

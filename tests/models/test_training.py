@@ -372,7 +372,7 @@ def test_the_ramp_starts_at_nothing_and_ends_at_all_of_it() -> None:
 
 def test_a_ramp_scales_the_weights_of_the_pseudo_labels_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     training = training_of(20, 12)
-    training.trusted.weights[:] = np.linspace(0.5, 2, 12)
+    training.pseudo_labels.weights[:] = np.linspace(0.5, 2, 12)
     batches = spied(monkeypatch)
     for objective in (replace(ALWAYS, ramp=True), ALWAYS):
         Trained(training, objective, replace(RECIPE, steps=40))

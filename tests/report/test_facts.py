@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from actune.core.facts import FinalFacts, Metrics, RoundFacts
 from actune.report.facts import ReportedRun, names, runs_of, verdict
 
 
@@ -16,7 +17,7 @@ def run(opened) -> ReportedRun:
 
 def made(run: ReportedRun, method: str, seed: int, curve: dict[int, float | None]) -> ReportedRun:
     """A run with another curve."""
-    rounds = tuple({"labels": labels, "accuracy": accuracy, "trusted": 0} for labels, accuracy in curve.items())
+    rounds = tuple(RoundFacts(0, labels, 0, (), Metrics(accuracy)) for labels, accuracy in curve.items())
     request = replace(run.config.request, method=method, seed=seed)
     return replace(run, name=method, config=replace(run.config, request=request), rounds=rounds, final=None)
 
@@ -50,7 +51,7 @@ def test_a_run_that_is_not_measured_is_no_competitor(run):
 
 
 def test_the_end_is_told_beside_the_last_round(run):
-    first = replace(made(run, "a", 0, {50: 0.5}), final={"accuracy": 0.75})
+    first = replace(made(run, "a", 0, {50: 0.5}), final=FinalFacts(1, 50, 0.75, None, None, 0.0))
     assert "a reaches 50.0 % with 50 labels (75.0 % once the encoder is fine-tuned on them)." in verdict([first])
 
 

@@ -12,6 +12,7 @@ import tomllib
 import pytest
 
 import actune
+from actune.core.facts import Metrics, PseudoLabelFacts, RoundFacts
 from actune.errors import StorageError, UserError
 from actune.report.facts import effective_classes, gain
 from actune.report.page import render, write_report
@@ -43,36 +44,41 @@ def test_ids_are_unique_and_every_reference_has_its_target(pages, parsed, name):
 def test_the_curve_is_printed_number_by_number(opened, parsed):
     rounds = [opened[name].rounds() for name in ("actune", "random")]
     for actunes, randoms in zip(*rounds, strict=True):
-        row = [str(actunes["round"]), str(actunes["labels"])]
+        row = [str(actunes.round), str(actunes.labels)]
         for facts in (actunes, randoms):
-            row += [f"{100 * facts['accuracy']:.1f} %", f"{100 * facts['macro_f1']:.1f} %"]
+            row += [f"{100 * facts.accuracy:.1f} %", f"{100 * facts.macro_f1:.1f} %"]
         assert row in parsed["both"].rows
 
 
 def test_pseudo_labels_are_told_with_their_spread_their_estimate_and_the_truth(opened, parsed):
     for facts in opened["actune"].rounds():
-        row = [str(facts["round"]), f"{facts['trusted']:,}", effective_classes(facts)]
-        for share in ("offered_estimate", "trusted_accuracy"):
-            row.append("–" if facts[share] is None else f"{100 * facts[share]:.1f} %")
-        assert [*row, "on" if facts["trusted"] else "off"] in parsed["both"].rows
-    assert opened["actune"].rounds()[1]["offered_estimate"] is not None
-    assert (
-        effective_classes({"trusted_classes": [5, 0, 5]}) == "2.0"
-        and effective_classes({"trusted_classes": [0, 0]}) == ""
-    )
+        found = facts.pseudo_labels
+        row = [str(facts.round), f"{found.count:,}", effective_classes(facts)]
+        row += ["–" if share is None else f"{100 * share:.1f} %" for share in (found.estimate, found.accuracy)]
+        assert [*row, "on" if found.trained_on else "off"] in parsed["both"].rows
+    assert opened["actune"].rounds()[1].pseudo_labels.estimate is not None
+    assert effective_classes(facts_with(PseudoLabelFacts(10, (5, 0, 5)))) == "2.0"
+    assert effective_classes(facts_with(PseudoLabelFacts(0, (0, 0)))) == ""
+
+
+def facts_with(pseudo_labels: PseudoLabelFacts, **facts: float | None) -> RoundFacts:
+    return RoundFacts(0, 0, 0, (), Metrics(), pseudo_labels, **facts)
 
 
 def test_what_self_training_brings_is_told_where_there_is_a_model_without_it(opened, parsed):
     for taught, trusting in zip(opened["auto"].rounds(), opened["actune"].rounds(), strict=True):
-        row = next(row for row in parsed["auto"].rows if row[:2] == [str(taught["round"]), f"{taught['offered']:,}"])
-        assert row[5] == "on" and row[6] == f"{100 * taught['gain']:+.1f}"
-        assert row[11:] == ["on" if trusting["trusted"] else "off", "–"]
-    assert gain({"gain": None, "dev_gain": 0.02}) == 0.02 and gain({"gain": 0.0, "dev_gain": 0.02}) == 0
+        row = next(
+            row for row in parsed["auto"].rows if row[:2] == [str(taught.round), f"{taught.pseudo_labels.count:,}"]
+        )
+        assert row[5] == "on" and row[6] == f"{100 * taught.gain:+.1f}"
+        assert row[11:] == ["on" if trusting.pseudo_labels.trained_on else "off", "–"]
+    assert gain(facts_with(PseudoLabelFacts(), gain=None, dev_gain=0.02)) == 0.02
+    assert gain(facts_with(PseudoLabelFacts(), gain=0.0, dev_gain=0.02)) == 0
     assert "Brings:" in parsed["auto"].text and "Brings:" not in parsed["both"].text
 
 
 def test_the_first_sentence_holds_the_last_numbers(opened, parsed):
-    last = [f"{100 * opened[name].rounds()[-1]['accuracy']:.1f} %" for name in ("actune", "random")]
+    last = [f"{100 * opened[name].rounds()[-1].accuracy:.1f} %" for name in ("actune", "random")]
     sentence = f"actune reaches {last[0]} with 70 labels; random {last[1]} with the same. One seed proves nothing."
     assert sentence in parsed["both"].text
 
@@ -80,7 +86,7 @@ def test_the_first_sentence_holds_the_last_numbers(opened, parsed):
 def test_class_counts_are_printed(opened, parsed):
     rounds = opened["random"].rounds()
     for number, name in enumerate(opened["random"].pool.classes):
-        assert [name, *(str(facts["class_counts"][number]) for facts in rounds)] in parsed["both"].rows
+        assert [name, *(str(facts.class_counts[number]) for facts in rounds)] in parsed["both"].rows
 
 
 def test_a_run_that_never_read_the_pool_says_that_it_has_no_map(parsed):

@@ -14,6 +14,7 @@ import actune
 from actune.core.dialogue import Answer
 from actune.core.pool import Pool, pool_of
 from actune.errors import RunFolderError
+from actune.rounds import predicting
 from actune.session.labelled import human_rows
 
 FAST = {"steps": 40, "epochs": 4}
@@ -43,7 +44,7 @@ def more(classes) -> Pool:
 def test_a_session_goes_on_with_the_texts_that_it_has_added(project):
     project.advance()
     project.add(more(project.pool.classes))
-    assert project.advance()["labels"] == 22
+    assert project.advance().labels == 22
     assert project.store.load_arrays("select-002")["memory"].shape == (303, 6)
 
 
@@ -51,7 +52,7 @@ def test_a_session_sees_what_another_one_has_added(project):
     project.advance()
     other = actune.open_session(project.store.folder)
     other.add(more(project.pool.classes))
-    assert project.advance()["labels"] == 22
+    assert project.advance().labels == 22
     assert project.pool.ids == other.pool.ids and len(project.pool) == 303
 
 
@@ -91,8 +92,8 @@ def test_predict_loads_a_model_once_and_notices_a_newer_one(project, monkeypatch
     project.advance()
     other = actune.open_session(project.store.folder)
     loads = []
-    real = other.machine.predictor
-    monkeypatch.setattr(other.machine, "predictor", lambda folder: loads.append(folder.name) or real(folder))
+    real = predicting.predictor
+    monkeypatch.setattr(predicting, "predictor", lambda by, folder: loads.append(folder.name) or real(by, folder))
     first = [other.predict(["who painted guernica ?"]) for _ in range(3)]
     assert loads == ["000"] and first[0] == first[1] == first[2]
     project.tell([Answer(question.id, "numeric") for question in project.ask()])

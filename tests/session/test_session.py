@@ -15,6 +15,7 @@ from actune.core.dialogue import Answer
 from actune.core.pool import pool_of
 from actune.core.streams import Streams
 from actune.errors import Busy, DataError, SettingError
+from actune.rounds.outputs import view_of
 from actune.session.runner import result, run
 
 SMALL = {"method": "actune", "learner": "probe", "initial": 20, "batch": 10, "rounds": 3, "simulated": True}
@@ -54,7 +55,7 @@ def test_asked_and_trusted_never_meet(tmp_path, questions):
     session = actune.create(tmp_path / "run", questions, changes=FAST, **SMALL)
     run(session, Oracle(questions.pool))
     for round in (1, 2):
-        trusted = set(session.store.load_arrays(f"select-{round:03d}")["trusted_rows"].tolist())
+        trusted = set(session.store.load_arrays(f"select-{round:03d}")["pseudo_rows"].tolist())
         asked = {question.row for question in session.store.questions() if question.round <= round}
         assert trusted and not trusted & asked
 
@@ -96,22 +97,22 @@ def test_withdrawn_rows_are_candidates_again(project):
     withdrawn = {project.pool.row_of[question.id] for question in project.ask()}
     project.advance()
     assert project.labels() == labels
-    view = project.machine.view(None, labels, Streams(0))
+    view = view_of(project.prepared, None, labels, Streams(0))
     assert withdrawn and withdrawn <= set(view.unlabelled.tolist())
 
 
 def test_a_skipped_row_is_neither_asked_nor_trusted(project):
     project.advance()
     skipped = [question.id for question in project.ask()]
-    trusted = project.store.load_arrays("select-001")["trusted_rows"].tolist()
+    trusted = project.store.load_arrays("select-001")["pseudo_rows"].tolist()
     also = [project.pool.ids[row] for row in trusted[:20]]
     project.tell([Answer(id) for id in skipped + also])
     assert project.ask() == []
     project.advance()
     rows = {project.pool.row_of[id] for id in skipped + also}
-    assert project.rounds()[-1]["trusted"] == len(set(trusted) - rows)
+    assert project.rounds()[-1].pseudo_labels.trained_on == len(set(trusted) - rows)
     assert not rows & {project.pool.row_of[question.id] for question in project.ask()}
-    assert not rows & set(project.store.load_arrays("select-002")["trusted_rows"].tolist())
+    assert not rows & set(project.store.load_arrays("select-002")["pseudo_rows"].tolist())
     project.tell([Answer(id, unskip=True) for id in skipped])
     assert project.labels().skipped == {project.pool.row_of[id] for id in also}
 
@@ -121,7 +122,7 @@ def test_what_is_neither_labelled_nor_skipped_may_be_chosen(project):
     labels = project.labels()
     taken = {*labels.of_row, *labels.skipped}
     assert labels.of_row and labels.skipped
-    view = project.machine.view(None, labels, Streams(0))
+    view = view_of(project.prepared, None, labels, Streams(0))
     assert view.unlabelled.tolist() == [row for row in range(len(project.pool)) if row not in taken]
 
 
@@ -160,8 +161,7 @@ def test_answers_in_any_order_and_chunk_give_one_state(tmp_path, questions):
         for start in range(0, len(answers), size):
             session.tell(dict(answers[start : start + size]))
         facts = session.advance()
-        arrays = session.store.load_arrays("select-001")
-        outcomes.append((facts["accuracy"], [q.id for q in session.ask()], arrays["memory"].tobytes()))
+        outcomes.append((facts.accuracy, [q.id for q in session.ask()], session.memory(1).tobytes()))
     assert outcomes[0] == outcomes[1]
 
 

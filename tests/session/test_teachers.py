@@ -38,20 +38,20 @@ def answered(session: Session, task: Task) -> Session:
 def test_the_first_round_has_pseudo_labels_of_a_teacher_of_the_same_labels(
     method: str, count: int, tmp_path: Path, questions: Task
 ) -> None:
-    """st passes on every other text, ust as many as it is told; a plain fit on the labels says the same of them."""
+    """st trusts every other text, ust as many as it is told; a plain fit on the labels says the same of them."""
     session = answered(created(tmp_path, questions, method), questions)
     known = session.labels().of_row
     facts = session.advance()
-    assert (facts["round"], facts["labels"], facts["trusted"]) == (0, 30, count)
+    assert (facts.round, facts.labels, facts.pseudo_labels.trained_on) == (0, 30, count)
     kept = session.store.load_arrays("fit-000")
-    assert len(kept["trusted_rows"]) == count and not known.keys() & set(kept["trusted_rows"].tolist())
+    assert len(kept["pseudo_rows"]) == count and not known.keys() & set(kept["pseudo_rows"].tolist())
 
     rows = np.array(sorted(known))
     labels = TrainingSet(rows, np.array([known[row] for row in rows.tolist()]), PseudoLabels.none())
-    machine = session.machine
-    teacher = machine.learner.fit(machine.inputs, labels, PLAIN, Streams(0), machine.dev)
-    said = teacher.read(machine.inputs).log_proba.argmax(1).numpy()
-    np.testing.assert_array_equal(kept["trusted_targets"], said[kept["trusted_rows"]])
+    here = session.prepared
+    teacher = here.learner.fit(here.pool, labels, PLAIN, Streams(0), here.dev)
+    said = teacher.read(here.pool).log_proba.argmax(1).numpy()
+    np.testing.assert_array_equal(kept["pseudo_targets"], said[kept["pseudo_rows"]])
 
 
 def test_the_student_is_another_model_than_its_teacher(tmp_path: Path, questions: Task) -> None:
@@ -64,18 +64,29 @@ def test_the_student_is_another_model_than_its_teacher(tmp_path: Path, questions
     assert predictions[0] != predictions[1]
 
 
+def test_a_first_student_does_not_share_its_teachers_streams(tmp_path: Path, questions: Task) -> None:
+    session = answered(created(tmp_path, questions, "st"), questions)
+    learner, given = session.prepared.learner, []
+    plain = learner.fit
+    learner.fit = lambda *words: given.append(words[3]) or plain(*words)  # type: ignore[method-assign]
+    session.advance()
+    teacher, student = given
+    for purpose in ("head", "labelled order", "dropout"):
+        assert teacher.integer(purpose) != student.integer(purpose)
+
+
 def test_a_student_teaches_the_next_one(tmp_path: Path, questions: Task) -> None:
     """What auto's last student learnt is what its first one says, and that is another model."""
     found = []
     for method in ("auto-one-student", "auto"):
         session = answered(created(tmp_path, questions, method), questions)
-        machine, fits = session.machine, []
-        plain = machine.learner.fit
-        machine.learner.fit = lambda *given, fits=fits, plain=plain: fits.append(plain(*given)) or fits[-1]  # type: ignore[method-assign]
-        assert session.advance()["trusted"] == FAST["teacher_rows"] // 2
-        kept, models = session.store.load_arrays("fit-000"), [fit.read(machine.inputs).log_proba for fit in fits]
+        here, fits = session.prepared, []
+        plain = here.learner.fit
+        here.learner.fit = lambda *given, fits=fits, plain=plain: fits.append(plain(*given)) or fits[-1]  # type: ignore[method-assign]
+        assert session.advance().pseudo_labels.trained_on == FAST["teacher_rows"] // 2
+        kept, models = session.store.load_arrays("fit-000"), [fit.read(here.pool).log_proba for fit in fits]
         said = models[-2].argmax(1).numpy()
-        np.testing.assert_array_equal(kept["trusted_targets"], said[kept["trusted_rows"]])
+        np.testing.assert_array_equal(kept["pseudo_targets"], said[kept["pseudo_rows"]])
         found.append(models)
     one, two = found
     assert (len(one), len(two)) == (2, 3) and one[1].equal(two[1]) and not two[1].equal(two[2])
@@ -90,7 +101,7 @@ def test_hast_that_keeps_nothing_is_a_plain_model_of_the_labels(
     for method in ("margin", "hast"):
         session = created(tmp_path, questions, method, epochs=30)
         if method == "hast":
-            session.machine.method = replace(session.machine.method, self_training=Agreement(confidence=confidence))
+            session.method = replace(session.method, self_training=Agreement(confidence=confidence))
         run(session, Oracle(questions.pool))
         facts = result(session)
         same = ("labels", "accuracy", "macro_f1", "pseudo_labels", "asked")

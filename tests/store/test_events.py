@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.errors import DataError, RunFolderError, StorageError
 from actune.store import sqlite
-from actune.store.records import QuestionRow, Said, Selection, Word
+from actune.store.records import Said, Word
 from actune.store.sqlite import SQLiteEvents
 from actune.store.words import Words, labels_of, replay
 
@@ -115,7 +116,7 @@ def test_who_repeats_a_word_does_not_take_it_over(events: SQLiteEvents) -> None:
 
 def test_answers_say_who_when_how_long_and_in_which_round(events: SQLiteEvents) -> None:
     events.tell([Said(0, "label", 1, "a", 2.5)])
-    events.commit((0, {"answers_seen": 1}))
+    events.commit(RoundFacts(0, 1, 1, (1,), Metrics()))
     events.tell([Said(1, "skip", None, "b")])
     first, second = events.answers()
     assert (first.by, first.seconds, first.round, second.seconds, second.round) == ("a", 2.5, 0, None, 1)
@@ -170,12 +171,12 @@ def test_texts_and_their_answers_come_together(events: SQLiteEvents, tmp_path: P
 
 def test_open_questions_are_those_of_the_next_round_without_a_word(events: SQLiteEvents) -> None:
     def ask(round: int, rows: list[int]) -> Selection:
-        return Selection(round, [QuestionRow(round, row, 0, 0.5) for row in rows], {"asked": len(rows)})
+        return Selection(round, [QuestionRow(round, row, 0, 0.5) for row in rows])
 
     events.commit(selection=ask(0, [5, 3, 1]))
     events.tell([Said(3, "label", 0, "a")])
     assert [question.row for question in events.open_questions()] == [5, 1]
-    events.commit((0, {"round": 0}), ask(1, [9, 1]))
+    events.commit(RoundFacts(0, 1, 1, (1,), Metrics()), ask(1, [9, 1]))
     assert events.open_questions() == [QuestionRow(1, 9, 0, 0.5), QuestionRow(1, 1, 0, 0.5)]
     assert [question.row for question in events.questions(0)] == [5, 3, 1]
     assert (events.round_count(), events.selection_count(), len(events.questions())) == (1, 2, 5)
@@ -190,7 +191,7 @@ def test_a_leased_question_is_nobody_elses_until_it_is_answered_released_or_late
     now = [1000.0]
     monkeypatch.setattr(sqlite.time, "time", lambda: now[0])
     questions = [QuestionRow(0, row, None, None) for row in range(6)]
-    events.commit(selection=Selection(0, questions, {}))
+    events.commit(selection=Selection(0, questions))
 
     def lease(by: str, count: int | None = 2) -> list[int]:
         return [question.row for question in events.lease_questions(by, count, 60.0)]
@@ -210,7 +211,7 @@ def test_a_leased_question_is_nobody_elses_until_it_is_answered_released_or_late
 
 
 def test_no_two_threads_lease_one_question(events: SQLiteEvents) -> None:
-    events.commit(selection=Selection(0, [QuestionRow(0, row, None, None) for row in range(200)], {}))
+    events.commit(selection=Selection(0, [QuestionRow(0, row, None, None) for row in range(200)]))
     got: list[int] = []
 
     def work(by: str) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from actune.core import files
+from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.core.files import replacing, replacing_folder, write_atomically
 from actune.errors import Busy, RunFolderError, StorageError
 from actune.store.links import point, stands_for
-from actune.store.records import QuestionRow, Said, Selection
+from actune.store.records import Said
 from actune.store.store import FILE, UNFINISHED, Store
 
 
@@ -22,10 +23,14 @@ from actune.store.store import FILE, UNFINISHED, Store
 def folder(tmp_path: Path) -> Path:
     with Store.creating(tmp_path / "run") as store:
         store.add_texts("pool", [(str(row), f"text {row}", -1) for row in range(10)])
-        store.commit(selection=Selection(0, [QuestionRow(0, row, None, None) for row in range(4)], {"asked": 4}))
+        store.commit(selection=Selection(0, [QuestionRow(0, row, None, None) for row in range(4)]))
         store.seal("format = 1\n")
     store.close()
     return tmp_path / "run"
+
+
+def facts_of(round: int) -> RoundFacts:
+    return RoundFacts(round, 0, 0, (), Metrics())
 
 
 def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
@@ -126,7 +131,7 @@ def newest(store: Store) -> str:
 def test_a_model_counts_with_its_round_and_never_before(folder: Path) -> None:
     store = Store.open(folder)
     with store.advancing():
-        store.commit((0, {}), model=write_model(store, 0))  # type: ignore[arg-type]
+        store.commit(facts_of(0), model=write_model(store, 0))  # type: ignore[arg-type]
         store.point_to_newest()
     assert newest(store) == "round 0"
     with store.advancing():
@@ -134,7 +139,7 @@ def test_a_model_counts_with_its_round_and_never_before(folder: Path) -> None:
     assert newest(store) == "round 0"
     with store.advancing():
         assert [path.name for path in (folder / "models").iterdir()] == ["000"]
-        store.commit((1, {}), model=write_model(store, 1))  # type: ignore[arg-type]
+        store.commit(facts_of(1), model=write_model(store, 1))  # type: ignore[arg-type]
     # killed here: the link is old until somebody opens the run
     assert (folder / "model" / "weights").read_text() == "round 0"
     assert newest(Store.open(folder)) == "round 1"
@@ -146,11 +151,11 @@ def test_a_model_counts_with_its_round_and_never_before(folder: Path) -> None:
 def test_a_final_model_is_the_newest_until_another_round(folder: Path) -> None:
     store = Store.open(folder)
     for text in ("first", "second"):  # with more answers it may be made again
-        store.commit(None if text == "second" else (0, {}), model=write_model(store, 0))  # type: ignore[arg-type]
+        store.commit(None if text == "second" else facts_of(0), model=write_model(store, 0))  # type: ignore[arg-type]
         store.commit(model=write_model(store, 1, "final", text), facts={"final": {"round": 1}})  # type: ignore[arg-type]
         store.point_to_newest()
         assert newest(store) == text
-    store.commit((1, {}), model=write_model(store, 1))  # type: ignore[arg-type]
+    store.commit(facts_of(1), model=write_model(store, 1))  # type: ignore[arg-type]
     store.point_to_newest()
     assert newest(store) == "round 1"
     with store.advancing():
@@ -160,7 +165,7 @@ def test_a_final_model_is_the_newest_until_another_round(folder: Path) -> None:
 def test_models_of_all_rounds_stay_where_that_is_wanted(folder: Path) -> None:
     store = Store.open(folder)
     for round in range(3):
-        store.commit((round, {}), model=write_model(store, round), keep_models=True)  # type: ignore[arg-type]
+        store.commit(facts_of(round), model=write_model(store, round), keep_models=True)  # type: ignore[arg-type]
     with store.advancing():
         assert sorted(path.name for path in (folder / "models").iterdir()) == ["000", "001", "002"]
     assert newest(store) == "round 2"
@@ -180,7 +185,7 @@ def test_where_links_are_not_allowed_the_newest_model_is_a_copy(folder: Path, mo
     store = Store.open(folder)
     monkeypatch.setattr(Path, "symlink_to", refuse)
     for round in range(2):
-        store.commit((round, {}), model=write_model(store, round))  # type: ignore[arg-type]
+        store.commit(facts_of(round), model=write_model(store, round))  # type: ignore[arg-type]
         store.point_to_newest()
         assert newest(store) == f"round {round}"
         assert not (folder / "model").is_symlink()

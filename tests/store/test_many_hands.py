@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.core.files import LOCK
-from actune.store.records import QuestionRow, Recorded, Said, Selection
+from actune.store.records import Recorded, Said
 from actune.store.store import Store
 from actune.store.words import replay
 
@@ -63,10 +64,10 @@ def advance(store: Store) -> None:
         store.save_arrays(f"select-{round + 1:03d}", {"rows": np.asarray(sorted(labels.of_row), np.int64)})
         with store.new_model(round, "round") as (model, folder):
             (folder / "counts").write_text(repr(counts))
-        facts = {"round": round, "answers_seen": labels.last_answer, "class_counts": counts}
+        facts = RoundFacts(round, len(labels.of_row), labels.last_answer, tuple(counts), Metrics())
         free = [row for row in range(ROWS) if row not in labels.of_row][:50]
         questions = [QuestionRow(round + 1, row, 0, 0.5) for row in free]
-        store.commit((round, facts), Selection(round + 1, questions, {"asked": len(free)}), model)
+        store.commit(facts, Selection(round + 1, questions), model)
         store.point_to_newest()
 
 
@@ -74,7 +75,7 @@ def advance(store: Store) -> None:
 def folder(tmp_path: Path) -> Path:
     with Store.creating(tmp_path / "run") as store:
         store.add_texts("pool", [(str(row), f"text {row}", -1) for row in range(ROWS)])
-        store.commit(selection=Selection(0, [], {"asked": 0}))
+        store.commit(selection=Selection(0, []))
         store.seal("format = 1\n")
     store.close()
     return tmp_path / "run"
@@ -135,8 +136,8 @@ def test_many_hands_at_once(folder: Path) -> None:
     assert {word.row: word for word in store.latest()} == words.latest
     assert store.counts().labelled == len(words.latest) >= sum(new.values())
     rounds = store.rounds()
-    assert len(rounds) > 3 and rounds[-1]["answers_seen"] == len(log)
+    assert len(rounds) > 3 and rounds[-1].answers_seen == len(log)
     for facts in rounds[:: max(1, len(rounds) // 4)]:
-        assert store.labels(until=facts["answers_seen"]).counts(CLASSES) == facts["class_counts"]
-    assert (folder / "model" / "counts").read_text() == repr(rounds[-1]["class_counts"])
+        assert store.labels(until=facts.answers_seen).counts(CLASSES) == list(facts.class_counts)
+    assert (folder / "model" / "counts").read_text() == repr(list(rounds[-1].class_counts))
     assert {path.name for path in folder.iterdir()} >= {"run.db", "models", LOCK}

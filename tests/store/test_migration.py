@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import actune
+from actune.core.facts import Metrics, RoundFacts
 from actune.store import schema
 from actune.store.records import ModelRow, Said
 from actune.store.store import Store, newest_model_in
@@ -45,7 +46,7 @@ def check(store: Store) -> None:
     assert answers == EXPECTED["answers"]
     ids = store.texts("pool")[0]
     assert [ids[question.row] for question in store.open_questions()] == EXPECTED["open"]
-    assert store.rounds() == EXPECTED["rounds"]
+    assert store.rounds() == [RoundFacts.from_json(facts) for facts in EXPECTED["rounds"]]
     seen = EXPECTED["rounds"][0]["answers_seen"]
     assert [answer.round for answer in store.answers()] == [int(a.number > seen) for a in store.answers()]
     assert store.counts().labelled == len(labels.of_row) and store.counts().skipped == len(labels.skipped)
@@ -176,7 +177,7 @@ def test_old_models_are_found(old: Path, make: Callable[[Path], None], newest: s
     assert (old / newest / "probe.json").read_text() == newest
     with store.advancing(), store.new_model(1, "round") as (row, place):
         (place / "probe.json").write_text("new")
-    store.commit((1, {"answers_seen": 0}), model=row)
+    store.commit(RoundFacts(1, 0, 0, (), Metrics()), model=row)
     assert row == ModelRow("models/001", 1, "round") and newest_model_in(old) == old / "models" / "001"
     Store.open(old).close()
     assert (old / "model" / "probe.json").read_text() == "new"
@@ -190,7 +191,7 @@ def test_an_old_project_goes_on(old: Path) -> None:
     with actune.open_session(old) as session:
         assert [question.id for question in session.ask()] == EXPECTED["open"]
         session.tell(dict.fromkeys(EXPECTED["open"], session.pool.classes[0]))
-        assert session.advance()["round"] == 1
+        assert session.advance().round == 1
         assert len(session.predict(["who wrote it ?"])) == 1
 
 
@@ -202,7 +203,7 @@ def test_all_published_cells_can_still_be_read() -> None:
         before = hashlib.sha256(file.read_bytes()).hexdigest()
         with Store.reading(file.parent) as store:
             assert store.round_count() == len(store.rounds()) > 0
-            assert len(store.labels().of_row) == store.rounds()[-1]["labels"]
+            assert len(store.labels().of_row) == store.rounds()[-1].labels
             assert store.fact("finished")
         assert hashlib.sha256(file.read_bytes()).hexdigest() == before
         assert {path.name for path in file.parent.iterdir()} <= {"run.db", "run.toml", "arrays", "advance.lock"}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from actune.core.labels import Labels
 from actune.core.pool import Pool
+from actune.core.spec import RunSpec
 from actune.core.streams import Streams
 from actune.data.splits import rows_without
 from actune.methods.features import frozen, surprisal
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from actune.session.session import Session
+    from actune.rounds.prepared import PreparedTask
 
 MOST_DRAWS = 100
 MOST_ROWS = 100_000  # that a query chooses among: k-means over a million rows takes minutes
@@ -32,24 +35,34 @@ QUERIES: dict[str, Query] = {
 }
 
 
-def first_rows(session: Session) -> tuple[list[int], str]:
+def first_rows(
+    spec: RunSpec, pool: Pool, labels: Labels, prepared: Callable[[], PreparedTask]
+) -> tuple[list[int], str]:
     """What to ask before there is a model: a random draw in a simulation, a diverse batch for a person."""
-    request, pool = session.config.request, session.pool
-    if request.opens:
-        return [], "nothing: the first model comes from rules" if request.weak else "nothing: there is a model"
-    first = request.first or ("random" if request.simulated else "representatives")
-    labels = session.labels()
+    if spec.opens:
+        return [], "nothing: the first model comes from rules" if spec.weak else "nothing: there is a model"
+    first = spec.first or ("random" if spec.simulated else "representatives")
     if len(labels.of_row) >= len(pool.classes) and len(set(labels.of_row.values())) > 1:
         return [], "the file has labels enough to begin with"
-    if request.simulated and first == "random":
-        return initial_draw(pool, request.initial, request.seed)
+    if spec.simulated and first == "random":
+        return initial_draw(pool, spec.initial, spec.seed)
     free = rows_without(pool, list(labels.of_row))
     if first == "random":
-        order = Streams(request.seed).rng("initial").permutation(len(free))[: request.initial]
+        order = Streams(spec.seed).rng("initial").permutation(len(free))[: spec.initial]
         return free[order].tolist(), "drawn at random"
-    among = sample_of(free, request.seed)
+    among = sample_of(free, spec.seed)
     how = FIRST[first] if len(among) == len(free) else f"{FIRST[first]}, among {len(among):,} drawn at random"
-    return session.machine.first(QUERIES[first], among.tolist(), request.initial), how
+    return _by_query(prepared(), QUERIES[first], among, spec), how
+
+
+def _by_query(prepared: PreparedTask, query: Query, rows: npt.NDArray[np.int64], spec: RunSpec) -> list[int]:
+    """A batch by a query that needs no model."""
+    from actune.core.view import View
+    from actune.rounds.outputs import ModelOutputs
+
+    streams = Streams(spec.seed)
+    view = View(ModelOutputs(prepared, None, streams), rows.tolist(), streams=streams)
+    return query(view, spec.initial).tolist()
 
 
 def sample_of(rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.int64]:

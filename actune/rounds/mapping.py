@@ -45,7 +45,10 @@ def regions_of(method: Method) -> Regions | None:
 
 
 def principal_components(points: torch.Tensor, width: int) -> torch.Tensor:
-    """The coordinates of the points along their `width` directions of largest spread."""
+    """The coordinates of the points along their `width` directions of largest spread.
+
+    scikit-learn's PCA turns some axes round, so that the maps of a run would differ from those that it has already.
+    """
     centred = points - points.mean(0)
     directions: torch.Tensor = torch.linalg.eigh(centred.T @ centred)[1]  # ascending
     return centred @ directions[:, -width:].flip(1)

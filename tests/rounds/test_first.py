@@ -11,8 +11,8 @@ import pytest
 import actune
 from actune.core.pool import pool_of
 from actune.core.task import Task
-from actune.session import first
-from actune.session.first import sample_of
+from actune.rounds import first
+from actune.rounds.first import first_rows, sample_of
 
 
 def test_few_rows_are_all_taken() -> None:
@@ -37,8 +37,9 @@ def test_the_first_questions_come_from_the_sample(
     def asked(folder: str) -> tuple[list[int], str]:
         plan: dict[str, Any] = {"learner": "probe", "initial": 5, "first": how}
         session = actune.create(tmp_path / folder, bare, **plan)
-        (facts,) = session.store.database.selections()
-        return [session.pool.row_of[question.id] for question in session.ask()], facts["how"]
+        rows, said = first_rows(session.config.request, session.pool, session.labels(), lambda: session.prepared)
+        assert rows == [session.pool.row_of[question.id] for question in session.ask()]
+        return rows, said
 
     rows, said = asked("all")
     assert said == first.FIRST[how]

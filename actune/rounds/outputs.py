@@ -1,0 +1,85 @@
+"""What a model says about the pool: views whose outputs are computed when a method first asks for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from actune.core.classifier import Classifier, Moments, Readout
+from actune.core.labels import Labels
+from actune.core.streams import Streams
+from actune.core.view import Outputs, View
+from actune.errors import SettingError
+from actune.models.learners import PROBE
+from actune.models.probing import Probing
+from actune.models.surprisal import surprisal
+from actune.rounds.prepared import PreparedTask
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class ModelOutputs(Outputs):
+    """Of a classifier on the pool; before the first fit there is none, and only the encoder can speak."""
+
+    def __init__(self, prepared: PreparedTask, classifier: Classifier | None, streams: Streams) -> None:
+        self.prepared = prepared
+        self.fitted = classifier
+        self.streams = streams
+        self.progress = prepared.progress
+
+    @property
+    def classifier(self) -> Classifier:
+        if self.fitted is None:
+            raise SettingError("there is no model yet to choose with: use random, representatives, typiclust or alps")
+        return self.fitted
+
+    def read(self, head_input: bool) -> Readout:
+        return self.classifier.read(self.prepared.pool, self.progress, head_input)
+
+    def moments(self, samples: int, rows: torch.Tensor) -> Moments:
+        seed = self.streams.integer("dropout passes")
+        return self.classifier.sample(self.prepared.pool, rows.numpy(), samples, seed, self.progress)
+
+    def perturbed(self, epsilon: float) -> torch.Tensor:
+        seed = self.streams.integer("perturbation")
+        return self.classifier.perturbed(self.prepared.pool, seed, epsilon, self.progress)
+
+    def surprisal(self) -> torch.Tensor:
+        here, seed = self.prepared, self.streams.seed  # one draw for all rounds
+        return surprisal(here.folder, here.task.pool.texts, here.max_tokens, seed, here.device, self.progress)
+
+    def frozen(self) -> torch.Tensor:
+        here = self.prepared
+        encoder = Probing(here.folder, len(here.task.pool.classes), here.max_tokens, PROBE, here.device)
+        return encoder.prepare(here.task.pool.texts, self.progress)
+
+
+def view_of(prepared: PreparedTask, classifier: Classifier | None, labels: Labels, streams: Streams) -> View:
+    """What `classifier` says about the pool, with what is known of it so far."""
+    labelled = sorted(labels.of_row)
+    return View(
+        ModelOutputs(prepared, classifier, streams),
+        unlabelled=torch.from_numpy(free_rows(prepared, labels)),
+        labelled=labelled,
+        labels=[labels.of_row[row] for row in labelled],
+        streams=streams,
+        ids=prepared.task.pool.ids,
+    )
+
+
+def view_of_some(prepared: PreparedTask, classifier: Classifier, rows: npt.NDArray[np.int64], streams: Streams) -> View:
+    """What a classifier says about some rows of the pool, which are the whole pool to whoever looks at them."""
+    inputs = prepared.pool
+    few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
+    names = [prepared.task.pool.ids[row] for row in rows]
+    return View(classifier.read(few, prepared.progress), range(len(rows)), streams=streams, ids=names)
+
+
+def free_rows(prepared: PreparedTask, labels: Labels) -> npt.NDArray[np.int64]:
+    """The rows that nobody has labelled or skipped."""
+    free = np.ones(len(prepared.task.pool), bool)
+    free[[*labels.of_row, *labels.skipped]] = False
+    return np.flatnonzero(free)

@@ -41,7 +41,7 @@ def tokens(learner: FineTuning, trec_pool: Pool) -> Tokens:
 
 @pytest.fixture(scope="module")
 def training(trec_pool: Pool) -> TrainingSet:
-    return TrainingSet(np.arange(LABELLED), np.asarray(trec_pool.labels[:LABELLED]), PseudoLabels.none())
+    return TrainingSet(np.arange(LABELLED), np.array(trec_pool.labels[:LABELLED]), PseudoLabels.none())
 
 
 @pytest.fixture(scope="module")

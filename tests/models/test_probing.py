@@ -140,6 +140,15 @@ def test_what_is_kept_is_mapped_and_knows_how_many_texts_were_cut(tiny: Path, ca
         assert type(vectors) is np.memmap and np.array_equal(vectors, made) and cut == 2
 
 
+def test_cut_texts_are_told_whether_they_are_read_or_kept(tiny: Path, cache: Path) -> None:
+    for _ in ("computed", "kept"):
+        learner = probe(tiny, limit=4)
+        learner.prepare(["who", "who is the man", "where is the man"])
+        assert learner.cut == 2 and learner.notes == ["2 of 3 texts were cut at 4 tokens"]
+    learner.prepare(["who"])
+    assert learner.cut == 0
+
+
 def test_what_a_killed_process_has_left_is_not_taken_for_whole(tiny: Path, cache: Path) -> None:
     def killed(room: Room) -> Any:
         room((3, 2))[:] = 7

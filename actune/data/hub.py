@@ -11,7 +11,7 @@ from actune.core.task import Task
 from actune.data.cells import Table
 from actune.data.formats import pool_from
 from actune.data.frames import table_of
-from actune.data.splits import SPLITS, Reading, task_of
+from actune.data.splits import Reading, read_splits, task_of
 from actune.errors import DataError
 
 Answer = TypeVar("Answer")
@@ -41,14 +41,11 @@ def read_hub(
 def make_task_from_hub(data: str, reading: Reading, seed: int = 0) -> Task:
     """A task from `owner/name` or `owner/name:config`; a dev or test part whose labels are hidden is left out."""
     id, _, config = data.partition(":")
-    parts: dict[str, Pool] = {}
-    for split in _splits(id, config or None):
-        part = SPLITS.get(split)
-        if part is None or part in parts:
-            continue
-        pool = read_hub(id, split, reading.text or "text", reading.label or "label", config or None, reading.classes)
-        if part == "train" or len(pool.known_rows()) == len(pool):
-            parts[part] = pool
+
+    def read(split: str) -> Pool:
+        return read_hub(id, split, reading.text or "text", reading.label or "label", config or None, reading.classes)
+
+    parts = read_splits(_splits(id, config or None), read)
     if "train" not in parts:
         raise DataError(f"{id!r} on the hub has no split 'train': download it and name a file")
     return task_of(data, parts, reading, seed)

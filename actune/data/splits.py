@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -60,16 +60,21 @@ def make_task(
 
 
 def make_task_from_splits(name: str, splits: Mapping[str, Data], reading: Reading = USUAL, seed: int = 0) -> Task:
-    """A task from data by the name of its split; a dev or test part whose labels are hidden is left out."""
+    """A task from data by the name of its split."""
+    return task_of(name, read_splits(splits, lambda split: read_part(splits[split], reading)), reading, seed)
+
+
+def read_splits(splits: Iterable[str], read: Callable[[str], Pool]) -> dict[str, Pool]:
+    """Pools by part; a dev or test split whose labels are hidden is left out, and so is one of another name."""
     parts: dict[str, Pool] = {}
-    for split, data in splits.items():
+    for split in splits:
         part = SPLITS.get(split)
         if part is None or part in parts:
             continue
-        pool = read_part(data, reading)
+        pool = read(split)
         if part == "train" or len(pool.known_rows()) == len(pool):
             parts[part] = pool
-    return task_of(name, parts, reading, seed)
+    return parts
 
 
 def are_splits(data: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,8 @@ from actune.models.steps import Tensors
 from actune.models.tokens import tokenize
 from actune.models.training import ByHand, Rows, accuracy_on, train
 
+MANY = 500_000  # embeddings: so many and more are read in blocks
+BLOCK = 65_536
 NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
 
 
@@ -45,6 +48,7 @@ class Probing:
         self.notes: list[str] = []
         self.cut = 0
         self._encoder: nn.Module | None = None
+        self._mapped: dict[int, mmap.mmap] = {}  # files of the cache by the address of the embeddings in them
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
         how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
@@ -52,7 +56,16 @@ class Probing:
         self.cut = cut
         if cut:
             self.notes.append(f"{cut:,} of {len(texts):,} texts were cut at {self.limit} tokens")
-        return torch.from_numpy(vectors).to(self.device)
+        inputs = torch.from_numpy(vectors).to(self.device)
+        if len(inputs) > MANY and isinstance(vectors.base, mmap.mmap):
+            self._mapped[inputs.data_ptr()] = vectors.base
+        return inputs
+
+    def let_go(self, inputs: torch.Tensor) -> None:
+        """Gives the memory of mapped embeddings back to the system, which reads them from their file when needed."""
+        mapped = self._mapped.get(inputs.data_ptr())
+        if mapped is not None and hasattr(mapped, "madvise"):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
     def fit(
         self,
@@ -151,9 +164,20 @@ class Probed:
 
     def read(self, inputs: torch.Tensor, progress: Progress = silent, head_input: bool = False) -> Readout:
         with torch.inference_mode():
-            logits, hidden = self.network(inputs)
+            in_blocks = len(inputs) > MANY and inputs.device.type == "cpu"
+            logits, hidden = self._in_blocks(inputs) if in_blocks else self.network(inputs)
         progress("read", len(inputs), len(inputs))
         return Readout(logits.log_softmax(1), hidden, hidden if head_input else None)
+
+    def _in_blocks(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same, with few of the embeddings in memory at a time."""
+        layers = self.network.out, self.network.hidden
+        logits, hidden = (inputs.new_empty(len(inputs), layer.out_features) for layer in layers)
+        for start in range(0, len(inputs), BLOCK):
+            rows = slice(start, start + BLOCK)
+            logits[rows], hidden[rows] = self.network(inputs[rows])
+            self.learner.let_go(inputs)
+        return logits, hidden
 
     def sample(self, inputs: torch.Tensor, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
         given = inputs[torch.from_numpy(rows).to(inputs.device)]

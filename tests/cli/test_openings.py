@@ -78,7 +78,10 @@ def test_rules_are_measured_by_the_answers(weak_run: tuple[Path, dict[str, list[
 
 def test_weak_labels_stay_until_a_person_overrules_them(questions: Task, tmp_path: Path) -> None:
     votes = tmp_path / "votes.jsonl"
-    weak = [[label if row % 2 else -1, 0 if row % 3 == 0 else -1] for row, label in enumerate(questions.pool.labels)]
+    weak = [
+        [label if row % 2 else -1, 0 if row % 3 == 0 else -1]
+        for row, label in enumerate(questions.pool.labels.tolist())
+    ]
     lines = [json.dumps({"id": id, "weak_labels": w}) for id, w in zip(questions.pool.ids, weak, strict=True)]
     votes.write_text("\n".join(lines))
     pool = actune.pool_of(questions.pool.texts, ids=questions.pool.ids, classes=questions.pool.classes)

@@ -16,6 +16,7 @@ from actune.core.objective import Objective
 from actune.core.pool import Pool
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
+from actune.models import probing
 from actune.models.cache import Room, cached_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode
 from actune.models.learners import PROBE
@@ -138,6 +139,15 @@ def test_what_is_kept_is_mapped_and_knows_how_many_texts_were_cut(tiny: Path, ca
     for _ in ("computed", "kept"):
         vectors, cut = cached_vectors(tiny, ["who", "where", "when"], "mean", lambda room: (made, 2))
         assert type(vectors) is np.memmap and np.array_equal(vectors, made) and cut == 2
+
+
+def test_cut_texts_are_told_whether_they_are_read_or_kept(tiny: Path, cache: Path) -> None:
+    for _ in ("computed", "kept"):
+        learner = probe(tiny, limit=4)
+        learner.prepare(["who", "who is the man", "where is the man"])
+        assert learner.cut == 2 and learner.notes == ["2 of 3 texts were cut at 4 tokens"]
+    learner.prepare(["who"])
+    assert learner.cut == 0
 
 
 def test_what_a_killed_process_has_left_is_not_taken_for_whole(tiny: Path, cache: Path) -> None:
@@ -268,3 +278,21 @@ def test_a_saved_probe_names_its_classes(tiny: Path, tmp_path: Path) -> None:
     learner.fit(inputs, training_of(12), Objective(), Streams(0)).save(folder, ["a", "é", "c"], "a card")
     assert json.loads((folder / "probe.json").read_text())["classes"] == ["a", "é", "c"]
     assert {file.name for file in folder.iterdir()} == {"head.safetensors", "probe.json", "README.md"}
+
+
+def test_very_many_embeddings_are_read_in_blocks(
+    minilm: Path, trec_pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = Probing(minilm, len(trec_pool.classes), 64, QUICK, CPU)
+    inputs = learner.prepare(trec_pool.texts[:300])
+    training = TrainingSet(np.arange(50), np.array(trec_pool.labels[:50]), PseudoLabels.none())
+    classifier = learner.fit(inputs, training, Objective(), Streams(0))
+    whole = classifier.read(inputs, head_input=True)
+    monkeypatch.setattr(probing, "MANY", 200)
+    monkeypatch.setattr(probing, "BLOCK", 64)
+    inputs = learner.prepare(trec_pool.texts[:300])
+    assert len(learner._mapped) == 1
+    blocks = classifier.read(inputs, head_input=True)
+    for name in ("log_proba", "embedding", "head_input"):
+        torch.testing.assert_close(getattr(blocks, name), getattr(whole, name), rtol=1e-5, atol=1e-6)
+    assert torch.equal(inputs, learner.prepare(trec_pool.texts[:300]))  # what was given back is read again

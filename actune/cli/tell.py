@@ -57,7 +57,7 @@ def tell(
             "repeated": told.repeated,
             "empty": filled.empty,
             "conflicts": {id: list(said) for id, said in filled.conflicts.items()},
-            "labels": len(session.labels().of_row),
+            "labels": session.store.counts().labelled,
             "open": waiting,
         }
     )

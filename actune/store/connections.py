@@ -28,6 +28,7 @@ class Connections:
             raise RunFolderError(f"{str(path.parent)!r} is not a whole run: it has no {path.name}")
         self.path = path
         self.readonly = readonly or not (create or writable(path))
+        self._closed = False
         self._copy: TemporaryDirectory[str] | None = None
         self._place = _uri(path, "rwc" if create else "rw")
         self._forget()
@@ -109,7 +110,6 @@ class Connections:
         self._process = os.getpid()
         self._idle: list[sqlite3.Connection] = []  # append and pop are atomic
         self._writer = threading.Lock()
-        self._closed = False
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -89,6 +89,10 @@ class Events(Protocol):
         """The first open questions that nobody else holds, held by `by` from now on, at most `count` of them."""
         ...
 
+    def lease(self, rows: Sequence[int], by: str, seconds: float) -> list[int]:
+        """Holds rows for `by`; gives those that nobody else holds."""
+        ...
+
     def release(self, rows: Sequence[int], by: str) -> None:
         """Gives rows back that `by` holds; an answer does the same, and so does time."""
         ...

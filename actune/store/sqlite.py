@@ -142,12 +142,17 @@ class SQLiteEvents(SQLiteClasses, Events):
         with self._connections.writing() as connection:
             values = (by, now, -1 if count is None else count)
             found = [QuestionRow(*row) for row in connection.execute(query, values)]
-            connection.execute("DELETE FROM leases WHERE until <= ?", (now,))
-            connection.executemany(
-                "INSERT OR REPLACE INTO leases VALUES (?, ?, ?)",
-                [(question.row, by, now + seconds) for question in found],
-            )
+            _lease(connection, [question.row for question in found], by, now, seconds)
         return found
+
+    def lease(self, rows: Sequence[int], by: str, seconds: float) -> list[int]:
+        now = time.time()
+        with self._connections.writing() as connection:
+            query = "SELECT row FROM leases WHERE by <> ? AND until > ?"
+            taken = {row for (row,) in connection.execute(query, (by, now))}
+            free = [row for row in rows if row not in taken]
+            _lease(connection, free, by, now, seconds)
+        return free
 
     def release(self, rows: Sequence[int], by: str) -> None:
         with self._connections.writing() as connection:
@@ -268,6 +273,11 @@ def _words(connection: sqlite3.Connection, table: str, rows: Sequence[int]) -> I
         marks = ", ".join("?" * len(some))
         query = f"SELECT {WORD} FROM {table} WHERE row IN ({marks})"
         yield from (Word(*row) for row in connection.execute(query, some))
+
+
+def _lease(connection: sqlite3.Connection, rows: Sequence[int], by: str, now: float, seconds: float) -> None:
+    connection.execute("DELETE FROM leases WHERE until <= ?", (now,))
+    connection.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", [(row, by, now + seconds) for row in rows])
 
 
 def _release(connection: sqlite3.Connection, held: Iterable[tuple[int, str]]) -> None:

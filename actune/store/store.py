@@ -61,6 +61,7 @@ class Store(SQLiteEvents, RunFiles):
         """The store of a run; that of an earlier version is brought up to date, and leaves a copy of its database."""
         store = cls(folder)
         with suppress(OSError, StorageError):  # a folder that cannot be written can be read
+            (folder / UNFINISHED).unlink(missing_ok=True)  # of a process that was killed just after it sealed the run
             store.point_to_newest(repair=True)
         return store
 

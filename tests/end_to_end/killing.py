@@ -1,6 +1,9 @@
-"""A project from start to export, killed before its k-th change of a file, for many k: python -m ... FOLDER PART PARTS
+"""A project from start to export, killed before its k-th change of a file, for every k.
 
-One process that forks: importing torch takes seconds, and a project on a tiny encoder much less than one.
+    python -m tests.end_to_end.killing FOLDER PART PARTS
+
+One process that forks: importing torch takes seconds, and a project on a tiny encoder much less than one. Of PARTS
+equal shares of the kills this does the one with the number PART.
 """
 
 from __future__ import annotations
@@ -12,9 +15,10 @@ import signal
 import sqlite3
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,7 @@ TEXTS = [f"{a} {b} the {c} ?" for a in WORDS[:5] for b in WORDS[5:9] for c in WO
 NEW = [f"{a} is it {b}" for a in WORDS[:3] for b in WORDS[10:12]]
 CLASSES = ("x", "y")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+CHANGING = ("BEGIN", "INSERT", "UPDATE", "COMMIT", "PRAGMA journal_mode")
 EVENTS = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.chmod"}
 
 
@@ -89,8 +94,12 @@ def kill_at(number: int | None, below: Path) -> list[int]:
             change()
 
     class Counted(sqlite3.Connection):
+        changes = False
+
         def execute(self, statement: str, *words: Any) -> sqlite3.Cursor:  # type: ignore[override]
-            if not statement.startswith(("BEGIN IMMEDIATE", "COMMIT", "PRAGMA journal_mode", "INSERT", "UPDATE")):
+            if statement.startswith("BEGIN"):
+                self.changes = statement == "BEGIN IMMEDIATE"
+            if not statement.startswith("PRAGMA journal_mode" if not self.changes else CHANGING):
                 return super().execute(statement.replace("synchronous = FULL", "synchronous = OFF"), *words)
             change()
             found = super().execute(statement, *words)
@@ -126,7 +135,9 @@ def in_a_child(work: Callable[[Callable[[str], None]], Any]) -> tuple[int, list[
 
 
 def weights(folder: Path) -> str:
-    return {file.name: file.read_bytes().hex() for file in sorted(folder.glob("*.safetensors"))}.__repr__()
+    """What tells the weights of a model from any other's."""
+    found = [sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("*.safetensors"))]
+    return " ".join(found)
 
 
 def state(work: Path, name: str) -> dict[str, Any]:
@@ -143,16 +154,17 @@ def state(work: Path, name: str) -> dict[str, Any]:
             "questions": [(q.round, q.row, q.suggestion, q.confidence) for q in store.questions()],
             "texts": store.texts("pool"),
             "classes": store.classes(),
-            "arrays": {file.name: file.read_bytes().hex() for file in sorted((folder / "arrays").iterdir())},
+            "arrays": {file.name: file.read_bytes() for file in sorted((folder / "arrays").iterdir())},
             "models": {row.folder: weights(folder / row.folder) for row in store.models()},
             "linked": weights(folder / "model"),
             "labels": (work / name / "labels.csv").read_text(),
-            "names": sorted(path.name for path in folder.iterdir() if "run.db-" not in path.name),
+            # scratch files go with the next advance
+            "names": sorted(path.name for path in folder.iterdir() if not path.name.startswith((".", "run.db-"))),
         }
 
 
 def check_after_kill(
-    work: Path, name: str, acknowledged: list[str], models: dict[int, str], _: Callable[[str], None]
+    work: Path, name: str, acknowledged: list[str], models: Mapping[str, str], _: Callable[[str], None]
 ) -> None:
     """Whatever was promised before the kill is there: answers, and for every round that counts its model."""
     folder = work / name / "project"
@@ -163,12 +175,12 @@ def check_after_kill(
         rows = {answer.row for answer in session.store.answers()}
         assert {session.pool.row_of[id] for id in acknowledged} <= rows
         session.ask()
-        if not session.fitted:
-            assert session.store.newest_model() is None
-            return
-        key = 10 if session.final else session.fitted
         newest = session.store.newest_model()
-        assert newest is not None and weights(newest) == models[key] == weights(folder / "model")
+        if not session.fitted:
+            assert newest is None
+            return
+        expected = models["final" if session.final else f"round {session.fitted - 1}"]
+        assert newest is not None and weights(newest) == expected == weights(folder / "model")
         assert len(session.predict(["who is it ?"])) == 1
 
 
@@ -177,65 +189,46 @@ def go_on(work: Path, name: str, killed: int | None, acknowledge: Callable[[str]
     project(work, name, acknowledge)
 
 
+def unbroken(work: Path, acknowledge: Callable[[str], None]) -> None:
+    """The whole project; tells each model that ever counted, and how many changes of files there were."""
+    commit = Store.commit
+
+    def told(store: Store, *words: Any, **more: Any) -> None:
+        commit(store, *words, **more)
+        for model in store.models():
+            kind = "final" if model.kind == "final" else f"round {model.round}"
+            acknowledge(f"{kind}: {weights(store.folder / model.folder)}")
+
+    Store.commit = told  # type: ignore[method-assign]
+    count = kill_at(None, work / "whole")
+    project(work, "whole", lambda word: None)
+    acknowledge(f"changes: {count[0]}")
+
+
 def main(place: str, part: str, parts: str) -> None:
-    work = Path(place)
+    work, kills = Path(place), 0
     save_tiny(work / "tiny")
-    models: dict[int, str] = {}
-
-    def unbroken(acknowledge: Callable[[str], None]) -> None:
-        count = kill_at(None, work / "whole")
-        project(work, "whole", acknowledge)
-        acknowledge(f"changes {count[0]}")
-
-    (work / "warm").mkdir()
-    project(work, "warm", lambda word: None)  # all that is imported late, and the cache of embeddings
-    (work / "whole").mkdir()
-    code, said = in_a_child(unbroken)
-    assert code == 0
-    changes = int(said[-1].split()[1])
-    whole = state(work, "whole")
-    with Store.reading(work / "whole" / "project") as store:
-        models |= {10 if row.kind == "final" else row.round + 1: weights(work / "whole/project" / row.folder)
-                   for row in store.models()}  # fmt: skip
-    models[1] = first_model(work)
-    done = 0
-    for number in range(1 + int(part), changes + 1, int(parts)):
-        name = f"killed-{number}"
+    for name in ("warm", "whole"):
         (work / name).mkdir()
-
+    project(work, "warm", lambda word: None)  # all that is imported late, and the cache of embeddings
+    code, said = in_a_child(partial(unbroken, work))
+    assert code == 0
+    models, whole = dict(line.split(": ") for line in said), state(work, "whole")
+    assert set(models) == {"round 0", "round 1", "final", "changes"}
+    for number in range(1 + int(part), int(models["changes"]) + 1, int(parts)):
+        name, when = f"killed-{number}", f"after a kill before change {number}"
+        (work / name).mkdir()
         code, acknowledged = in_a_child(partial(go_on, work, name, number))
         assert code == -signal.SIGKILL, f"before change {number} it ended with {code}"
         code, _ = in_a_child(partial(check_after_kill, work, name, acknowledged, models))
-        assert code == 0, f"after a kill before change {number} something is missing"
+        assert code == 0, f"{when} something is missing"
         code, _ = in_a_child(partial(go_on, work, name, None))
-        assert code == 0, f"after a kill before change {number} it does not go on"
+        assert code == 0, f"{when} it does not go on"
         found = state(work, name)
-        wrong = [key for key in whole if found[key] != whole[key]]
-        assert not wrong, f"after a kill before change {number} these differ: {wrong}"
+        assert not (wrong := [key for key in whole if found[key] != whole[key]]), f"{when} these differ: {wrong}"
         shutil.rmtree(work / name)
-        done += 1
-    print(json.dumps({"changes": changes, "kills": done}))
-
-
-def first_model(work: Path) -> str:
-    """The model of the first round, which an unbroken project no longer has in the end."""
-    found: list[str] = []
-
-    def stop(acknowledge: Callable[[str], None]) -> None:
-        real = Store.commit
-
-        def commit(self: Store, *words: Any, **more: Any) -> None:
-            real(self, *words, **more)
-            if more.get("model") or (len(words) > 2 and words[2]):
-                acknowledge(weights(self.folder / self.models()[0].folder))
-                os._exit(0)
-
-        Store.commit = commit  # type: ignore[method-assign]
-        project(work, "first", acknowledge)
-
-    (work / "first").mkdir()
-    _, found = in_a_child(stop)
-    return found[-1]
+        kills += 1
+    print(json.dumps({"changes": int(models["changes"]), "kills": kills}))
 
 
 if __name__ == "__main__":

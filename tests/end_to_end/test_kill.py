@@ -1,8 +1,9 @@
-"""A real `actune run` is killed with SIGKILL at random moments; the resumed run ends like an unbroken one."""
+"""Real runs are killed, at random moments and before every change of a file; resumed they end like unbroken ones."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import actune
+import actune.store.records
 from tests.end_to_end.processes import fitted, started
 
+ROOT = Path(__file__).parents[2]
 PLAN = ["--learner", "probe", "--initial", "30", "--batch", "20", "--rounds", "6", "--seed", "3"]
 FINETUNED = "actune --learner finetune --rounds 3 --sample 300 --set epochs=1 --set steps=8"
 KILLS = {"actune": 4, "random": 1, "ust": 1, "badge": 1, "actune --weak": 1, FINETUNED: 1}
@@ -75,3 +78,14 @@ def test_a_killed_run_ends_like_an_unbroken_one(tmp_path, method):
     for folder in broken:
         if folder.exists():
             assert facts(method, folder) == whole, f"{folder.name}, killed in rounds {rounds_at_kill}"
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_project_killed_before_any_change_of_a_file_goes_on(tmp_path, part):
+    """Start, tell, add, advance, finish and export, in two halves of all changes of files."""
+    command = [sys.executable, "-m", "tests.end_to_end.killing", str(tmp_path), str(part), "2"]
+    alone = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "ACTUNE_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | alone)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["changes"] > 150 and found["kills"] >= found["changes"] // 2

@@ -204,6 +204,8 @@ def test_a_leased_question_is_nobody_elses_until_it_is_answered_released_or_late
     events.release([1, 4], "a")  # 4 is c's
     assert lease("d") == [1]
     assert [(lease.row, lease.by) for lease in events.leases()] == [(1, "d"), (2, "b"), (3, "b"), (4, "c"), (5, "c")]
+    assert events.lease([0, 1, 9], "e", 60.0) == [0, 9]  # any rows, whether they are asked about or not
+    events.release([0, 9], "e")
     now[0] += 59
     assert lease("e") == []
     now[0] += 2

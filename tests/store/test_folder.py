@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actune.core import files
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
-from actune.core.files import replacing, replacing_folder, write_atomically
 from actune.errors import Busy, RunFolderError, StorageError
 from actune.store.links import point, stands_for
 from actune.store.records import Said
@@ -244,59 +241,3 @@ def test_a_run_that_cannot_be_written_can_be_read(folder: Path, tmp_path: Path, 
     assert first == "10 [(2, 1)] [0, 1, 3]"
     assert second.endswith("run.db' cannot be written: check the folder's permissions")
     assert {path.name: path.stat().st_size for path in folder.iterdir()} == before
-
-
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    file = tmp_path / ("x" * 255)
-    write_atomically(file, b"old")
-    with pytest.raises(ZeroDivisionError), replacing(file) as scratch:
-        scratch.write_bytes(b"half")
-        raise ZeroDivisionError
-    assert file.read_bytes() == b"old" and list(tmp_path.iterdir()) == [file]
-    write_atomically(file, b"new")
-    assert file.read_bytes() == b"new" and list(tmp_path.iterdir()) == [file]
-
-
-def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    for content, broken in (("old", False), ("half", True), ("new", False)):
-        try:
-            with replacing_folder(tmp_path / "a") as scratch:
-                (scratch / "b").mkdir()
-                (scratch / "b" / "c").write_text(content)
-                if broken:
-                    raise ZeroDivisionError
-        except ZeroDivisionError:
-            assert broken
-        assert (tmp_path / "a" / "b" / "c").read_text() == ("old" if broken else content)
-        assert [path.name for path in tmp_path.iterdir()] == ["a"]
-
-
-def test_a_planted_link_is_never_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "token_hex", lambda size: "guessed")
-    (tmp_path / "victim").write_text("years of work")
-    (tmp_path / ".file.guessed.tmp").symlink_to(tmp_path / "victim")
-    with pytest.raises(StorageError):
-        write_atomically(tmp_path / "file", b"content")
-    assert (tmp_path / "victim").read_text() == "years of work"
-
-
-class Windows:
-    """The module `os` as it is there: a folder cannot be opened."""
-
-    name = "nt"
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(os, name)
-
-    def open(self, path: Path, flags: int, mode: int = 0o777) -> int:
-        if path.is_dir():
-            raise PermissionError(13, "Permission denied")
-        return os.open(path, flags, mode)
-
-
-def test_windows_opens_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "os", Windows())
-    write_atomically(tmp_path / "file", b"content")
-    with replacing_folder(tmp_path / "folder") as scratch:
-        (scratch / "file").write_bytes(b"content")
-    assert (tmp_path / "file").read_bytes() == (tmp_path / "folder" / "file").read_bytes() == b"content"

@@ -18,7 +18,7 @@ from actune.store.store import Store
 
 
 def prune(session: Session) -> None:
-    """Drops what no later round needs: older choices but for the first one's map, and what a teacher passed on."""
+    """Drops what no later round needs: older choices but for the first one's map, and a teacher's pseudo-labels."""
     store, fitted = session.store, session.fitted
     for name in store.array_names():
         kind, _, number = name.partition("-")

@@ -23,7 +23,7 @@ class HeldOut:
         """The share of right ones among rows so predicted, and of this confidence; none where nothing tells.
 
         That a prediction is right grows likelier with its confidence: isotonic regression on the held-out rows. They
-        weigh as if each class were predicted as often there as here: where a rare class is passed on as often as a
+        weigh as if each class were predicted as often there as here: where a rare class has as many pseudo-labels as a
         common one, its own mistakes count.
         """
         if not len(confidence) or not len(self.right):

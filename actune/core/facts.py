@@ -113,10 +113,10 @@ class FinalFacts:
 
     round: int
     labels: int
-    accuracy: float | None
-    macro_f1: float | None
-    dev_accuracy: float | None
-    seconds: float
+    accuracy: float | None = None
+    macro_f1: float | None = None
+    dev_accuracy: float | None = None
+    seconds: float = 0.0
     notes: tuple[str, ...] = ()
 
     @classmethod

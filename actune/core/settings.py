@@ -30,7 +30,7 @@ class Settings:
     decay: float = 0.0033  # by which that limit falls each round
     ramp: bool = False  # ST: pseudo-labels weigh more and more, from none
     teacher_samples: int = 30  # dropout passes of UST
-    teacher_rows: int = 4096  # rows that UST's teacher passes on
+    teacher_rows: int = 4096  # rows that UST's teacher pseudo-labels
     steadiness: float = 0.1  # alpha of UST's weights
     certainty: float = 0.6  # xi of COSINE: soft targets below it do not count
     contrast: float = 1.0  # weight of COSINE's contrastive term

@@ -12,14 +12,14 @@ from actune.methods.queries import Distinct, Top
 from actune.methods.teaching import MOST, EvenDraw
 from actune.methods.uncertainty import margin
 
-STEPS = 500  # of a student, where labels alone take no more: what a teacher passes on is soon learnt
+STEPS = 500  # of a student, where labels alone take no more: its pseudo-labels are soon learnt
 TEACHER = Teacher(may_stay=True, generations=2, reads=MOST)
 
 
 @recipe(
     "auto",
     "beyond",
-    "ask where two classes are closest, about unlike texts; a teacher passes on equally many of each class, twice",
+    "ask where two classes are closest, about unlike texts; a teacher pseudo-labels as many of each class, twice",
     "after Zhdanov 2019, Mukherjee and Awadallah 2020",
     uses=("teacher_rows", "weight"),
     version=3,
@@ -43,7 +43,7 @@ def auto_no_groups(settings: Settings) -> Method:
     return replace(auto(settings), query=Top(margin))
 
 
-@variant("auto", "auto-no-balance", "ablation", "auto whose teachers pass on texts as often as they predict a class")
+@variant("auto", "auto-no-balance", "ablation", "auto whose pseudo-labels have classes as often as they are predicted")
 def auto_no_balance(settings: Settings) -> Method:
     return replace(auto(settings), self_training=replace(_draw(settings), balanced=False))
 
@@ -59,4 +59,4 @@ def auto_no_switch(settings: Settings) -> Method:
 
 
 def _draw(settings: Settings) -> EvenDraw:
-    return EvenDraw(settings.teacher_rows // 2)  # of the rows that UST's teacher passes on
+    return EvenDraw(settings.teacher_rows // 2)  # of what UST's teacher pseudo-labels

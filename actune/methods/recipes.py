@@ -140,7 +140,7 @@ def actune_no_weights(settings: Settings) -> Method:
 @recipe(
     "hast",
     "beyond",
-    "ask where two classes are closest; a teacher passes on what its nearest texts agree on",
+    "ask where two classes are closest; a teacher pseudo-labels texts whose nearest texts agree",
     "Schroeder and Heyer 2024",
     uses=("agreeing", "rarity", "weight"),
 )

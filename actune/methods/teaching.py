@@ -1,4 +1,4 @@
-"""What a teacher that was fitted on the same labels passes on: UST's easy draw, HAST's agreement, an even draw."""
+"""How a teacher that was fitted on the same labels chooses pseudo-labels: UST's easy draw, HAST's agreement, an even draw."""
 
 from __future__ import annotations
 

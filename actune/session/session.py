@@ -26,7 +26,7 @@ from actune.session.opening import ARRAYS, WeakLabels, load_weak_labels
 from actune.session.preparing import method_of, prepare, prepare_for_the_end, prepare_for_the_start
 from actune.session.wording import Told, question_of, said_of, told_of
 from actune.store.records import ModelRow, Said
-from actune.store.store import Store
+from actune.store.store import Store, newest_model_in
 
 if TYPE_CHECKING:
     from actune.core.classifier import Classifier
@@ -223,7 +223,7 @@ class Session:
         from actune.models.starting import load_start, model_in
         from actune.rounds.fitting import Fitted, training_set
 
-        folder = model_in(Path(self.config.request.start_from))
+        folder = model_in(newest_model_in(Path(self.config.request.start_from)))
         prepared = prepare_for_the_start(self.config, self.task, folder, self.progress, self.shared)
         classifier = load_start(prepared.learner, folder, self.config.resolved.classes)
         return prepared, Fitted(classifier, training_set(labels, {}, PseudoLabels.none()), PseudoLabels.none())

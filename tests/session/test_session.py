@@ -179,7 +179,7 @@ def test_added_texts_keep_old_rows_and_enter_the_next_round(project, questions):
     assert opened.pool.ids == (*before, "new-1", "new-2")
     assert opened.labels().of_row[len(before)] == opened.pool.classes.index("location")
     opened.advance()
-    memory = opened.store.load_arrays("select-002")["memory"]
+    memory = opened.memory(2)
     assert memory.shape == (302, 6) and np.isfinite(memory).all()
     with pytest.raises(DataError, match="in the pool already"):
         opened.add(more)

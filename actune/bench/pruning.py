@@ -24,6 +24,8 @@ def prune(session: Session) -> None:
         kind, _, number = name.partition("-")
         if kind == "select" and int(number) < fitted:
             _keep(store, name, "map_" if number == "001" else None)
+        elif kind == "memory" and int(number) < fitted:
+            store.drop_arrays(name)
         elif kind == "fit" and int(number) < fitted:
             _keep(store, name, "test_predictions")
 

@@ -68,7 +68,7 @@ def test_a_cell_goes_on_where_another_grid_began_it_with_the_same_settings_in_ot
 def facts(folder: Path) -> list[dict[str, object]]:
     store = actune.store.store.Store.reading(folder)
     try:
-        return [{**round, "seconds": None} for round in store.rounds()]
+        return [replace(round, seconds={}) for round in store.rounds()]
     finally:
         store.close()
 

@@ -18,7 +18,7 @@ COLUMNS = ("id", "text", "label", "suggestion", "confidence")
 
 
 @dataclass(frozen=True)
-class Words:
+class FileWords:
     """How a person says it: the columns of ids and answers, and the words for a text that cannot be labelled."""
 
     id: str = "id"
@@ -27,7 +27,7 @@ class Words:
     unskip: str = "unskip"
 
 
-USUAL = Words()
+USUAL = FileWords()
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def write_questions(path: str | Path, questions: Sequence[Question], raw: bool =
     write_table(path, COLUMNS, [_cells(question) for question in questions], raw)
 
 
-def read_answers(path: str | Path, pool: Pool, words: Words = USUAL, by: str = "person") -> Filled:
+def read_answers(path: str | Path, pool: Pool, words: FileWords = USUAL, by: str = "person") -> Filled:
     """The answers of a file, by id; other columns do not matter. An unknown id or label is an error with its line."""
     for taken, option in ((words.skip, "--skip-word"), (words.unskip, "--unskip-word")):
         if taken in pool.classes:
@@ -92,7 +92,7 @@ def _cells(question: Question) -> list[object]:
     return [question.id, question.text, None, question.suggestion, confidence]
 
 
-def _rows(table: Table, words: Words) -> Iterator[tuple[int, str, str | None]]:
+def _rows(table: Table, words: FileWords) -> Iterator[tuple[int, str, str | None]]:
     """Row, id and word of each line that has an id; spreadsheets leave empty lines behind."""
     ids = names_in(table, words.id, table.column(words.id, "--id-column"))
     given = names_in(table, words.label, table.column(words.label, "--label-column"))
@@ -101,7 +101,7 @@ def _rows(table: Table, words: Words) -> Iterator[tuple[int, str, str | None]]:
     yield from ((row, id, word) for row, (id, word) in enumerate(zip(ids, given, strict=True)) if id is not None)
 
 
-def _answer(pool: Pool, words: Words, id: str, word: str, by: str) -> Answer:
+def _answer(pool: Pool, words: FileWords, id: str, word: str, by: str) -> Answer:
     """What a word in a cell comes to."""
     if id not in pool.row_of:
         raise DataError(f"there is no text with the id {id!r} in this project")

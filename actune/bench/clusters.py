@@ -15,8 +15,9 @@ from typing import Any
 
 from actune.bench.cells import Cell
 from actune.bench.executors import Event, Waiting, is_late, keep_error
-from actune.bench.store import FILE, files_in, put_files, remove
+from actune.bench.store import FILE, files_in, put_files
 from actune.bench.work import CellStep, Job, OutOfTime, run_cell
+from actune.core.files import remove
 from actune.errors import ActuneError, Busy, ModelError, SettingError, StorageError
 
 _POLL_SECONDS = 0.5  # between two looks at the clock and the board
@@ -149,13 +150,13 @@ def there(cell: Cell, job: Job, name: str, begun: dict[str, bytes], board: Any) 
     except ActuneError as error:
         return "failed", str(error), {}
     files = files_in(folder)
-    remove(folder)
+    remove(folder, try_only=True)
     return kind, "", files
 
 
 def forget(name: str) -> None:
     """What no cell needs any more, on this node."""
-    remove(scratch(name))
+    remove(scratch(name), try_only=True)
 
 
 def scratch(name: str) -> Path:

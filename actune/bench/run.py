@@ -10,9 +10,9 @@ from pathlib import Path
 from actune.bench.cells import Cell, CellDevice, plan_some
 from actune.bench.executors import Event, Executor
 from actune.bench.grid import Grid
-from actune.bench.store import Results, remove
+from actune.bench.store import Results
 from actune.bench.work import Job, ModelsKept
-from actune.core.files import locked, storage_sentences
+from actune.core.files import locked, remove, storage_sentences
 from actune.errors import ModelError
 
 TABLE_SECONDS = 5.0  # between two writings of the table
@@ -60,12 +60,12 @@ class GridRun:
             finally:
                 self.results.write_table()
             if not self.todo:
-                remove(folder / "shared")
+                remove(folder / "shared", try_only=True)
 
     def _forget_shared(self, group: str) -> None:
         """First models take room: those that no cell to come can share go."""
         if not any(cell.group == group for cell in self.todo if cell.key not in self.failed):
-            remove(self.results.folder / "shared" / group)
+            remove(self.results.folder / "shared" / group, try_only=True)
 
     def _note(self, event: Event) -> None:
         key = event.cell.key

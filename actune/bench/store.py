@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -213,11 +212,6 @@ class Results:
                 versions = load_config(self.place(key)).versions
                 self._rows[key] = [_row(facts, versions, made) for facts in store.rounds()]
         return bool(made)
-
-
-def remove(folder: Path) -> None:
-    """A folder and all in it, where there is one."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

@@ -30,12 +30,12 @@ def tell(
 
     Example: actune tell posts batch.csv
     """
-    from actune.annotators.files import Words, read_answers
+    from actune.annotators.files import FileWords, read_answers
     from actune.cli.folders import open_project
 
     output = Output(json, quiet)
     session = open_project(folder)
-    words = Words(id=id_column, label=label_column, skip=skip_word, unskip=unskip_word)
+    words = FileWords(id=id_column, label=label_column, skip=skip_word, unskip=unskip_word)
     filled = read_answers(file, session.pool, words, by)
     told = session.tell(filled.answers)
     waiting = len(session.ask())

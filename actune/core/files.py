@@ -66,10 +66,10 @@ def remove_scratch(folder: Path) -> None:
         remove(path)
 
 
-def remove(path: Path) -> None:
-    """Removes a file, a link, or a folder and all in it, where there is one."""
+def remove(path: Path, try_only: bool = False) -> None:
+    """Removes a file, a link, or a folder and all in it, where there is one; with `try_only` as far as that goes."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        shutil.rmtree(path, ignore_errors=try_only)
     else:
         path.unlink(missing_ok=True)
 

@@ -40,12 +40,12 @@ def propagate(
     """The virtual distribution of every point; equal shares where no label arrives."""
     sources = np.zeros((graph.shape[0], classes))
     sources[rows, labels] = 1
-    found = spread(graph, sources, alpha).clip(min=0)  # the exact solution has no negatives
+    found = solve(graph, sources, alpha).clip(min=0)  # the exact solution has no negatives
     total = found.sum(1, keepdims=True)
     return np.where(total > 0, found / np.where(total > 0, total, 1), 1 / classes)
 
 
-def spread(graph: scipy.sparse.csr_array, sources: Floats, alpha: float) -> Floats:  # (points, classes)
+def solve(graph: scipy.sparse.csr_array, sources: Floats, alpha: float) -> Floats:  # (points, classes)
     """Z = (I - alpha D^-1/2 W D^-1/2)^-1 Y, one class after another by conjugate gradients."""
     degree = graph.sum(1)
     scale = scipy.sparse.diags_array(np.where(degree > 0, degree, np.inf) ** -0.5)

@@ -83,9 +83,9 @@ def blocks(length: int, size: int = BLOCK) -> Iterator[slice]:
     return (slice(first, min(first + size, length)) for first in range(0, length, size))
 
 
-def drawn(mass: torch.Tensor, rng: np.random.Generator) -> int:
+def draw_index(mass: torch.Tensor, rng: np.random.Generator) -> int:
     """An index by its share of the mass; never one without any."""
-    return int(_drawn(mass[None], mass.new_tensor([[rng.random()]], dtype=torch.float64)))
+    return int(_draw_indices(mass[None], mass.new_tensor([[rng.random()]], dtype=torch.float64)))
 
 
 def _block_size(points: torch.Tensor, regions: int) -> int:
@@ -109,11 +109,13 @@ def _seeds(
     trials = 2 + int(math.log(k))  # as scikit-learn does: a single draw may miss whole clouds
     shares = torch.from_numpy(rng.random((starts, k, trials))).to(points.device)
     lengths = torch.linalg.vector_norm(points, dim=1).square()
-    first = _drawn(weights.expand(starts, -1), shares[:, 0, :1])
+    first = _draw_indices(weights.expand(starts, -1), shares[:, 0, :1])
     chosen, distance = [first], _distances(points, lengths, first)[:, 0]  # (starts, 1), (starts, points)
     while len(chosen) < k and distance.any(1).all():
         mass = weights * distance
-        tried = _drawn(mass.where(mass.any(1, keepdim=True), distance), shares[:, len(chosen)])  # (starts, trials)
+        tried = _draw_indices(
+            mass.where(mass.any(1, keepdim=True), distance), shares[:, len(chosen)]
+        )  # (starts, trials)
         left = torch.minimum(distance[:, None], _distances(points, lengths, tried))  # (starts, trials, points)
         best = (left @ weights).argmin(1, keepdim=True)  # (starts, 1)
         chosen.append(tried.gather(1, best))
@@ -121,7 +123,7 @@ def _seeds(
     return points[torch.cat(chosen, 1)]
 
 
-def _drawn(mass: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:  # (starts, points), (starts, draws)
+def _draw_indices(mass: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:  # (starts, points), (starts, draws)
     """Indices (starts, draws). Whole numbers have the same running sum in any order, so on a CPU and on any GPU."""
     starts, points = mass.shape
     largest = 2.0 ** (62 - mass.numel().bit_length())  # so that all together stay below 2^62

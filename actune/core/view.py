@@ -141,12 +141,12 @@ class View:
     def _moments(self, samples: int, rows: torch.Tensor) -> Moments:
         found, pool = self._outputs.moments(samples, rows), len(self.log_proba)
 
-        def spread(values: torch.Tensor) -> torch.Tensor:
+        def whole_pool(values: torch.Tensor) -> torch.Tensor:
             whole = values.new_full((pool, *values.shape[1:]), float("nan"))
             whole[rows.to(values.device)] = values
             return whole
 
-        return Moments(spread(found.mean), spread(found.entropy), spread(found.variance))
+        return Moments(whole_pool(found.mean), whole_pool(found.entropy), whole_pool(found.variance))
 
 
 def checked(readout: Readout, ids: Sequence[str] | None = None) -> Readout:

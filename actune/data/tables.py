@@ -39,14 +39,14 @@ def _read_file(path: Path) -> Table:
         raise DataError(f"{path} is a folder, not a file: name a file in it")
     if not path.exists():
         raise DataError(f"there is no file {path}: check the path")
-    kind = kind_of(path)
+    kind = file_kind(path)
     if kind == ".parquet":
         return _parquet(path)
     _check_text(path)
     return _READERS[kind](path)
 
 
-def kind_of(path: Path) -> str:
+def file_kind(path: Path) -> str:
     """The suffix that decides how a file is read, without that of a compression."""
     name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
     kind = name[name.rfind(".") :] if "." in name else ""
@@ -60,7 +60,7 @@ def kind_of(path: Path) -> str:
 def has_known_suffix(path: Path) -> bool:
     """Whether a name looks like a file that can be read."""
     try:
-        return bool(kind_of(path))
+        return bool(file_kind(path))
     except DataError:
         return False
 

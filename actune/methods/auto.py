@@ -9,11 +9,11 @@ from actune.core.settings import Settings
 from actune.methods.features import embeddings
 from actune.methods.method import Method, Teacher, asking, recipe, variant
 from actune.methods.queries import Distinct, Top
-from actune.methods.teaching import MOST, EvenDraw
+from actune.methods.teaching import READ_AT_MOST, EvenDraw
 from actune.methods.uncertainty import margin
 
 STEPS = 500  # of a student, where labels alone take no more: its pseudo-labels are soon learnt
-TEACHER = Teacher(may_stay=True, generations=2, reads=MOST)
+TEACHER = Teacher(may_stay=True, generations=2, reads=READ_AT_MOST)
 
 
 @recipe(

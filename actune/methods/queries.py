@@ -49,7 +49,7 @@ class Spread:
     def __call__(self, view: View, n: int) -> torch.Tensor:
         import torch
 
-        from actune.core.kmeans import drawn
+        from actune.core.kmeans import draw_index
 
         if min(n, len(view.candidates)) == 0:
             return view.candidates[:0]
@@ -64,7 +64,7 @@ class Spread:
             noise = 16 * torch.finfo(both.dtype).eps * both  # what rounding leaves between two equal rows
             distance = torch.minimum(distance, apart.where(apart > noise, 0))
             distance[newest] = free[newest] = 0
-            chosen.append(drawn(distance if distance.any() else free, rng))
+            chosen.append(draw_index(distance if distance.any() else free, rng))
         return view.candidates[chosen]
 
 

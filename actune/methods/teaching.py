@@ -1,4 +1,4 @@
-"""How a teacher that was fitted on the same labels chooses pseudo-labels: UST's easy draw, HAST's agreement, an even draw."""
+"""Pseudo-labels of a teacher that was fitted on the same labels: an easy draw (UST), agreement (HAST), an even draw."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from actune.core.view import View
     from actune.methods.memory import State
 
-MOST = 16_384  # rows that are looked at in a round
+READ_AT_MOST = 16_384  # rows of the pool in a round
 TINY = 1e-10  # under which a variance counts as none
 
 
@@ -153,7 +153,7 @@ def looked_at(view: View, purpose: str) -> torch.Tensor:
     import torch
 
     count = len(view.candidates)
-    if count <= MOST:
+    if count <= READ_AT_MOST:
         return view.candidates
-    places = torch.from_numpy(view.rng(purpose).choice(count, MOST, replace=False))
+    places = torch.from_numpy(view.rng(purpose).choice(count, READ_AT_MOST, replace=False))
     return view.candidates[places.sort().values]

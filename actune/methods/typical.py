@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from actune.core.view import View
 
-MOST = 500  # regions
+MOST_REGIONS = 500
 SMALL = 5  # rows: smaller regions are no types, and come last
 NEAREST = 20  # rows of its region that a typical row is close to
 
@@ -34,7 +34,7 @@ class Typical:
         if n == 0:
             return view.candidates[:0]
         points = torch.nn.functional.normalize(finite(self.features(view), rows, "embedding"))
-        k = min(len(view.labelled) + n, MOST, len(rows))
+        k = min(len(view.labelled) + n, MOST_REGIONS, len(rows))
         # equal texts make fewer regions, which are then visited more than once
         labels = kmeans(points, k=k, rng=view.rng("typical"), restarts=1, warn=False).labels.cpu()
         labelled = torch.isin(rows, view.labelled)

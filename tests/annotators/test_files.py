@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actune.annotators.files import COLUMNS, Words, check_replaceable, read_answers, write_questions
+from actune.annotators.files import COLUMNS, FileWords, check_replaceable, read_answers, write_questions
 from actune.core.dialogue import Answer, Question
 from actune.core.pool import Pool, pool_of
 from actune.data.formats import read_table
@@ -79,7 +79,7 @@ def test_skips_and_words_of_ones_own(tmp_path: Path, pool: Pool) -> None:
     path = write(tmp_path / "batch.csv", "id,label\nq1,Skip\nq2,unskip\nq3,human\n")
     assert read_answers(path, pool).answers == (Answer("q1"), Answer("q2", unskip=True), Answer("q3", "human"))
     path = write(tmp_path / "batch.csv", "key,answer,label\nq1,pass,x\nq2,back,y\n")
-    words = Words(id="key", label="answer", skip="pass", unskip="back")
+    words = FileWords(id="key", label="answer", skip="pass", unskip="back")
     assert read_answers(path, pool, words).answers == (Answer("q1"), Answer("q2", unskip=True))
 
 
@@ -116,7 +116,7 @@ def test_a_class_called_skip(tmp_path: Path) -> None:
     path = write(tmp_path / "batch.csv", "id,label\nq1,skip\n")
     with pytest.raises(ActuneError, match="'skip' is a class of this project: choose another word with --skip-word"):
         read_answers(path, pool)
-    assert read_answers(path, pool, Words(skip="pass")).answers == (Answer("q1", "skip"),)
+    assert read_answers(path, pool, FileWords(skip="pass")).answers == (Answer("q1", "skip"),)
 
 
 def test_only_what_was_told_is_written_over(tmp_path: Path) -> None:

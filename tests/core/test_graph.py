@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from actune.core import graph as module
-from actune.core.graph import neighbor_graph, propagate, spread
+from actune.core.graph import neighbor_graph, propagate, solve
 
 ROWS, LABELS = np.array([0, 1, 2, 30, 31]), np.array([0, 1, 2, 0, 2])
 
@@ -93,7 +93,7 @@ def test_spreading_solves_the_dense_system(alpha: float) -> None:
     sources = np.zeros((60, 3))
     sources[ROWS, LABELS] = 1
     expected = np.linalg.solve(np.eye(60) - alpha * scale[:, None] * weights * scale, sources)
-    close(spread(neighbor_graph(cloud(), 4), sources, alpha), expected, 1e-8)
+    close(solve(neighbor_graph(cloud(), 4), sources, alpha), expected, 1e-8)
     if alpha:
         expected /= expected.sum(1, keepdims=True)
         close(propagate(neighbor_graph(cloud(), 4), ROWS, LABELS, 3, alpha), expected, 1e-8)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actune.core.kmeans import _distances, _drawn, _seeds, drawn
+from actune.core.kmeans import _distances, _draw_indices, _seeds, draw_index
 
 
 def test_a_seed_is_the_best_of_those_drawn() -> None:
@@ -38,7 +38,7 @@ def test_an_index_is_drawn_by_its_share_of_the_mass(masses: list[float], seed: i
     if not mass.any():
         return
     share = np.random.default_rng(seed).random()
-    place = drawn(mass, np.random.default_rng(seed))
+    place = draw_index(mass, np.random.default_rng(seed))
     before, after = float(mass[:place].sum()), float(mass[: place + 1].sum())
     room = 1e-12 * float(mass.sum())
     assert masses[place] > 0 and before - room <= share * float(mass.sum()) <= after + room
@@ -50,12 +50,12 @@ def test_draws_of_many_starts_do_not_meet() -> None:
     )
     shares = torch.rand(4, 50, generator=torch.Generator().manual_seed(10), dtype=torch.float64)
     shares[:, 0], shares[:, 1] = 0, 1 - 2**-53
-    found = _drawn(mass, shares)
-    assert torch.equal(found, torch.cat([_drawn(mass[[row]], shares[[row]]) for row in range(4)]))
+    found = _draw_indices(mass, shares)
+    assert torch.equal(found, torch.cat([_draw_indices(mass[[row]], shares[[row]]) for row in range(4)]))
     assert found[:, 0].tolist() == [0] * 4 and found[:, 1].tolist() == [99] * 4
 
 
 @pytest.mark.parametrize("mass", [[0.0, 1.0, 0.0], [0.0, 5e-324, 0.0]])
 def test_what_has_no_mass_is_never_drawn(mass: list[float]) -> None:
     shares = torch.tensor([[0.0, 0.5, 1 - 2**-53, 1.0]], dtype=torch.float64)
-    assert _drawn(torch.tensor([mass], dtype=torch.float64), shares).tolist() == [[1] * 4]
+    assert _draw_indices(torch.tensor([mass], dtype=torch.float64), shares).tolist() == [[1] * 4]

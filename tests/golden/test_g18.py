@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from actune.core.graph import neighbor_graph, propagate, spread
+from actune.core.graph import neighbor_graph, propagate, solve
 from actune.methods.features import Propagation
 from actune.methods.memory import Pace
 from actune.methods.trust import Propagated
@@ -31,7 +31,7 @@ def test_the_graph() -> None:
 @pytest.mark.parametrize(("alpha", "ending"), [(0.99, ""), (0.5, "_alpha0.5")])
 def test_labels_spread(alpha: float, ending: str) -> None:
     graph = neighbor_graph(POINTS, 2)
-    close(spread(graph, np.eye(2)[[0, 0, 0, 1, 1]] * [[1], [0], [0], [0], [1]], alpha), f"G18.Z{ending}")
+    close(solve(graph, np.eye(2)[[0, 0, 0, 1, 1]] * [[1], [0], [0], [0], [1]], alpha), f"G18.Z{ending}")
     close(propagate(graph, ROWS, LABELS, 2, alpha), f"G18.virtual_label_distribution{ending}")
 
 

@@ -52,7 +52,7 @@ def test_g3_every_next_row_is_drawn_by_squared_distance(monkeypatch: pytest.Monk
         masses.append(mass.clone())
         return int(mass.argmax())
 
-    monkeypatch.setattr(kmeans, "drawn", largest)
+    monkeypatch.setattr(kmeans, "draw_index", largest)
     found = Spread(gradient_factors)(badge_view(), 3).tolist()
     assert found[0] == GOLDEN["G3.first_centre_argmax_norm"]
     assert found[1] == GOLDEN["G3.second_centre_greedy(argmax variant)"]

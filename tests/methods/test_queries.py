@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from actune.core.classifier import Readout
-from actune.core.kmeans import drawn
+from actune.core.kmeans import draw_index
 from actune.core.streams import Streams
 from actune.core.view import Outputs, View
 from actune.errors import Diverged, MissingSignal
@@ -107,7 +107,7 @@ def brute_spread(view: View, n: int) -> list[int]:
         distance[chosen] = 0
         free = torch.ones(len(gradients))
         free[chosen] = 0
-        chosen.append(drawn(distance if distance.any() else free, rng))
+        chosen.append(draw_index(distance if distance.any() else free, rng))
     return view.candidates[chosen].tolist()
 
 

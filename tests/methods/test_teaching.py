@@ -235,7 +235,7 @@ def test_rare_classes_weigh_more_and_absent_ones_nothing() -> None:
 
 
 def test_no_more_rows_are_looked_at_than_a_round_can_afford(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teaching, "MOST", 40)
+    monkeypatch.setattr(teaching, "READ_AT_MOST", 40)
     view = drawn_view()
     rows = looked_at(view, "easy rows")
     assert len(rows) == 40 and rows.tolist() == sorted(set(rows.tolist()) & set(view.candidates.tolist()))

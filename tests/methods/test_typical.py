@@ -94,7 +94,7 @@ def test_equal_texts_are_asked_about_once_each() -> None:
 
 
 def test_there_are_never_more_regions_than_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(typical, "MOST", 4)
+    monkeypatch.setattr(typical, "MOST_REGIONS", 4)
     view = groups(labelled=())
     found = Typical(embeddings)(view, 8).tolist()
     points = torch.nn.functional.normalize(view.embedding[view.candidates])

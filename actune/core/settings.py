@@ -62,6 +62,7 @@ class Training:
     pseudo_rate: float = 1.0  # factor of the learning rate with pseudo-labels
     pseudo_constant: bool = False  # with pseudo-labels: that rate throughout, no warm-up and no decay
     freeze_embeddings: bool = False
+    fast: bool = True  # use hand-tuned kernels, where plain code would give the same up to rounding
     train_layers: int = 0  # only the last ones, on cached outputs of those below; 0 trains all
     cache_limit: float = 10.0  # gigabytes that these outputs may take; above it they are computed anew
 

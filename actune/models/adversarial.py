@@ -13,8 +13,7 @@ from torch.utils.hooks import RemovableHandle
 
 from actune.core.progress import Progress, silent
 from actune.models.reader import read_tokens
-from actune.models.steps import Tensors
-from actune.models.tokens import Tokens
+from actune.models.tokens import NamedTensors, Tokens
 
 BUDGET = {"cpu": 1024, "cuda": 8192}  # padded tokens in a batch: what a gradient needs of each is kept
 
@@ -47,7 +46,7 @@ def perturbing(network: nn.Module, step: torch.Tensor) -> RemovableHandle:
 
 
 def perturbed_log_proba(
-    network: nn.Module, batch: Tensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
+    network: nn.Module, batch: NamedTensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
 ) -> torch.Tensor:  # (rows, classes)
     """What the network says, without dropout, a step of length `epsilon` away in the adversarial direction."""
     with _off(network.modules(), "training"), torch.no_grad():
@@ -55,7 +54,7 @@ def perturbed_log_proba(
 
 
 def adversarial_loss(
-    network: nn.Module, batch: Tensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
+    network: nn.Module, batch: NamedTensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
 ) -> torch.Tensor:
     """Mean KL(f(e) || f(e + r)), f(e) held fixed. Without dropout: two masks would drown the step."""
     with _off(network.modules(), "training"):
@@ -78,7 +77,7 @@ def read_perturbed(
     noise = torch.randn(int(tokens.lengths.max()), words.embedding_dim, generator=draw).to(device)
 
     @torch.inference_mode(False)  # the reader's own mode knows no gradients
-    def forward(batch: Tensors) -> tuple[torch.Tensor]:
+    def forward(batch: NamedTensors) -> tuple[torch.Tensor]:
         copy = {name: tensor.clone() for name, tensor in batch.items()}
         return (perturbed_log_proba(network, copy, noise[: copy["input_ids"].shape[1]], epsilon),)
 
@@ -90,7 +89,7 @@ def read_perturbed(
 
 
 def _divergent(
-    network: nn.Module, batch: Tensors, noise: torch.Tensor, epsilon: float, xi: float, steps: int
+    network: nn.Module, batch: NamedTensors, noise: torch.Tensor, epsilon: float, xi: float, steps: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Log-probabilities of the texts as they are, held fixed, and a step away; padding takes no step."""
     mask = batch["attention_mask"][..., None].to(noise.dtype)

@@ -23,7 +23,7 @@ from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_classifier, load_encoder
 from actune.models.finetuning import FineTuned, FineTuning
 from actune.models.reader import BUDGET
-from actune.models.tokens import Tokens, moved
+from actune.models.tokens import NamedTensors, Tokens, moved
 
 Rows = npt.NDArray[np.int64]
 States = npt.NDArray[np.float16]  # (tokens, width)
@@ -42,7 +42,7 @@ class Hidden(Tokens):
 
     def batch(
         self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
-    ) -> dict[str, torch.Tensor]:
+    ) -> NamedTensors:
         mask = super().batch(rows, None, round_to)["attention_mask"]
         states = np.zeros((*mask.shape, self.states.shape[1]), np.float16)
         states[mask.numpy() > 0] = self.states[self.places(rows)]
@@ -58,7 +58,7 @@ class Hidden(Tokens):
 class Flowing(Tokens):
     """Tokens whose lower layers run anew for every batch, where keeping their outputs would take too much room."""
 
-    lower: Callable[[dict[str, torch.Tensor]], torch.Tensor]
+    lower: Callable[[NamedTensors], torch.Tensor]
 
     def only(self, rows: Rows) -> Flowing:
         tokens = super().only(rows)
@@ -66,7 +66,7 @@ class Flowing(Tokens):
 
     def batch(
         self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
-    ) -> dict[str, torch.Tensor]:
+    ) -> NamedTensors:
         batch = super().batch(rows, device, round_to)
         return {"inputs_embeds": self.lower(batch), "attention_mask": batch["attention_mask"]}
 
@@ -115,7 +115,7 @@ class UpperLayers(FineTuning):
     def _upper(self, network: nn.Module) -> nn.Module:
         return upper(network, self.recipe.train_layers)
 
-    def _lower(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def _lower(self, batch: NamedTensors) -> torch.Tensor:
         """What reaches the first trained layer (texts, tokens, width)."""
         here = {name: tensor.to(self.device) for name, tensor in batch.items()}
         first = layers_of(self.encoder, self.recipe.train_layers)[0][-self.recipe.train_layers]
@@ -140,7 +140,7 @@ class Upper(FineTuned):
     """The trained upper layers; saved, they stand on the pretrained lower ones again."""
 
     def __init__(self, network: nn.Module, learner: UpperLayers) -> None:
-        super().__init__(network, learner.tokenizer, learner.device)
+        super().__init__(network, learner.tokenizer, learner.device, learner.recipe)
         self.learner = learner
 
     def perturbed(self, inputs: Tokens, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
@@ -159,7 +159,7 @@ class Upper(FineTuned):
                 own = f"{prefix}{int(number) - below}.{rest}"
             if own in trained:
                 value.copy_(trained[own])
-        FineTuned(whole, self.tokenizer, self.device).save(folder, classes, card)
+        FineTuned(whole, self.tokenizer, self.device, self.recipe).save(folder, classes, card)
 
 
 class Given(nn.Module):
@@ -201,7 +201,7 @@ class _Enough(Exception):
     """What was looked for is found: the rest of the pass is of no use."""
 
 
-def _reaching(layer: nn.Module, network: nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+def _reaching(layer: nn.Module, network: nn.Module, batch: NamedTensors) -> torch.Tensor:
     """The hidden states that a layer is given in a pass."""
     seen: list[torch.Tensor] = []
 

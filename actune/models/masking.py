@@ -11,8 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from actune.models.steps import Tensors
-from actune.models.tokens import Tokens
+from actune.models.tokens import NamedTensors, Tokens
 
 SHARE = 0.15
 IGNORED = -100  # where no token is asked for
@@ -28,7 +27,7 @@ class Cloze(Tokens):
 
     def batch(
         self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device | None = None, round_to: int = 1
-    ) -> Tensors:
+    ) -> NamedTensors:
         """These rows padded, the places of the asked tokens among all of the batch, and those tokens as labels."""
         shown = super().batch(rows, device, round_to)
         asked = Tokens(self.asked, self.offsets, IGNORED, 0).batch(rows, round_to=round_to)["input_ids"].flatten()
@@ -67,7 +66,7 @@ def hide(tokens: Tokens, tokenizer: Any, rng: np.random.Generator, share: float 
     return Cloze(shown, tokens.offsets, tokens.pad, tokens.cut, ask(tokens, drawn).asked)
 
 
-def answers(network: nn.Module, batch: Tensors) -> torch.Tensor:  # (places, vocabulary)
+def answers(network: nn.Module, batch: NamedTensors) -> torch.Tensor:  # (places, vocabulary)
     """The masked language model's logits at the asked places.
 
     Only their hidden states reach the projection to the vocabulary, which is most of the memory.
@@ -87,7 +86,7 @@ def answers(network: nn.Module, batch: Tensors) -> torch.Tensor:  # (places, voc
     return logits.flatten(0, 1).index_select(0, batch["places"]).float()  # type: ignore[no-any-return]
 
 
-def in_place(values: torch.Tensor, batch: Tensors) -> torch.Tensor:  # (texts, tokens)
+def in_place(values: torch.Tensor, batch: NamedTensors) -> torch.Tensor:  # (texts, tokens)
     """What was found for each asked token, where it stands in its text; 0 elsewhere."""
     shape = batch["input_ids"].shape
     return values.new_zeros(shape.numel()).index_add(0, batch["places"], values).view(shape)

@@ -13,14 +13,14 @@ import torch
 
 from actune.core.progress import Progress, silent
 from actune.models import precision
-from actune.models.tokens import Tokens
+from actune.models.tokens import NamedTensors, Tokens
 
 BUDGET = {"cpu": 1024, "cuda": 65536}  # padded tokens in a batch
 ALIGNED = 8  # widths in tokens that a GPU's kernels for masked attention take as they are
 
 
 def read_tokens(
-    forward: Callable[[dict[str, torch.Tensor]], tuple[torch.Tensor, ...]],
+    forward: Callable[[NamedTensors], tuple[torch.Tensor, ...]],
     tokens: Tokens,
     device: torch.device,
     progress: Progress = silent,

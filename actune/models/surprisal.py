@@ -15,8 +15,7 @@ from actune.models.cache import Embedded, Room, cached_vectors
 from actune.models.encoders import load_masked_lm, load_tokenizer, token_limit
 from actune.models.masking import SHARE, answers, ask, in_place, ordinary
 from actune.models.reader import read_tokens
-from actune.models.steps import Tensors
-from actune.models.tokens import tokenize
+from actune.models.tokens import NamedTensors, tokenize
 
 BUDGET = {"cpu": 1024, "cuda": 16384}  # padded tokens in a batch: logits of a large vocabulary take much memory
 
@@ -61,7 +60,7 @@ def _read(
     drawn = Streams(seed).rng("surprisal").random(len(tokens.flat)) < share
     cloze = ask(tokens, drawn & ordinary(tokens, tokenizer))
 
-    def forward(batch: Tensors) -> tuple[torch.Tensor]:
+    def forward(batch: NamedTensors) -> tuple[torch.Tensor]:
         # a token in plain sight surprises little: bfloat16 would round most of it away
         with torch.autocast(device.type, enabled=False):
             losses = nn.functional.cross_entropy(answers(network, batch), batch["labels"], reduction="none")

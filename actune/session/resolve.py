@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from importlib import metadata
 from itertools import islice
@@ -16,6 +17,7 @@ from actune.core.spec import RunSpec
 from actune.core.strings import BLOCK
 from actune.core.task import Task
 from actune.methods.recipes import build, find
+from actune.models import fast
 from actune.models.learners import recipe_for
 from actune.models.sources import fetch, find_model
 from actune.models.starting import check_encoder
@@ -93,7 +95,8 @@ def training_of(request: RunSpec, task: Task, learner: str, device: str, changes
     if request.preset == "released":
         whole = learner == "finetune" and device != "cpu"  # shorter recipes keep their own lengths
         recipe = override(recipe, RELEASED | (task.released.get("training", {}) if whole else {}))
-    return override(recipe, changes)
+    recipe = override(recipe, changes)
+    return replace(recipe, fast=fast.enabled(recipe))  # a run that begins without fast code goes on without it
 
 
 def encoder_folder(
@@ -109,10 +112,12 @@ def encoder_folder(
     folder = fetch(find_model(request.model))
     if not request.adapt:
         return folder
-    from actune.models.adaptation import adapt
+    from actune.models.adaptation import RECIPE, adapt
 
     texts = task.pool.texts[:first]  # texts that are added later must not change the encoder
-    adapted = adapt(folder, texts, request.adapt, settings.max_tokens, request.seed, device, progress)
+    changes = split_changes(request.changes)[1]
+    recipe = override(RECIPE, {"fast": changes["fast"]} if "fast" in changes else {})
+    adapted = adapt(folder, texts, request.adapt, settings.max_tokens, request.seed, device, progress, recipe)
     if notes is not None:
         head = "with its own" if adapted.had_head else "with a new, adapted"
         notes.append(

@@ -65,7 +65,7 @@ def test_a_saved_model_stands_on_the_lower_layers_again(family: str, folders: di
     classifier = learner.fit(inputs, training_of(12, 14), OPEN, Streams(0))
     said = classifier.read(inputs)
     classifier.save(tmp_path / "model", ["a", "b", "c"], "a card")
-    whole = FineTuned(load_classifier(tmp_path / "model", None, CPU).eval(), learner.tokenizer, CPU)
+    whole = FineTuned(load_classifier(tmp_path / "model", None, CPU).eval(), learner.tokenizer, CPU, RECIPE)
     tokens = FineTuning(folders[family], 3, 128, RECIPE, CPU).prepare(TEXTS)
     torch.testing.assert_close(whole.read(tokens).log_proba, said.log_proba, rtol=0, atol=5e-3)
     again = learner.load(tmp_path / "model").read(inputs)

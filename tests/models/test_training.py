@@ -22,7 +22,6 @@ from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.core.view import View
 from actune.methods.queries import Top
 from actune.methods.uncertainty import entropy
-from actune.models import weights as weights_module
 from actune.models.training import (
     endless,
     epochs_of,
@@ -33,7 +32,7 @@ from actune.models.training import (
     train,
 )
 from actune.models.weights import Weights
-from tests.models.tiny import Plain, spied, training_of
+from tests.models.tiny import Plain, plain_descent, spied, training_of
 
 ROWS, CLASSES = 40, 3
 POINTS = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(7))
@@ -198,7 +197,7 @@ def test_every_step_learns_something_and_one_learns_most(steps: int, warmup: flo
 def test_gradients_are_clipped_and_the_schedule_is_applied(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """With plain descent the length of a step is rate x factor x clipped gradient."""
     recipe = replace(RECIPE, clip=0.5, learning_rate=1.0)
-    monkeypatch.setattr(weights_module, "make_optimizer", lambda weights, given: torch.optim.SGD(weights, lr=1.0))
+    monkeypatch.setattr(torch.optim, "AdamW", plain_descent)
     point = nn.Parameter(torch.zeros(2, dtype=torch.float64))
     network = nn.ParameterList([point])
     places = [point.detach().clone()]

@@ -1,4 +1,4 @@
-"""One step of training: forward, backward, clip, update. On a GPU whole steps are replayed from CUDA graphs."""
+"""Training steps on a GPU that are recorded once and then replayed as CUDA graphs."""
 
 from __future__ import annotations
 
@@ -7,28 +7,14 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
+from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from actune.core.settings import Training
+from actune.models.fast.weights import FusedWeights, HalfWeights
+from actune.models.steps import Step
+from actune.models.tokens import NamedTensors
 from actune.models.weights import Weights
-
-Tensors = dict[str, torch.Tensor]
-
-
-class Step:
-    """A step as Python runs it."""
-
-    def __init__(self, weights: Weights, loss_of: Callable[[Tensors], torch.Tensor]) -> None:
-        self.weights = weights
-        self.device = weights.device
-        self.loss_of = loss_of
-
-    def __call__(self, batch: Tensors) -> None:
-        self._run({name: tensor.to(self.device, non_blocking=True) for name, tensor in batch.items()})
-
-    def _run(self, batch: Tensors) -> None:
-        self.weights.forget_gradients()
-        self.loss_of(batch).backward()  # type: ignore[no-untyped-call]
-        self.weights.update()
 
 
 class GraphedStep(Step):
@@ -40,14 +26,14 @@ class GraphedStep(Step):
     warm_up = 3
     most = 32  # recordings, each with memory of its own
 
-    def __init__(self, weights: Weights, loss_of: Callable[[Tensors], torch.Tensor]) -> None:
+    def __init__(self, weights: Weights, loss_of: Callable[[NamedTensors], torch.Tensor]) -> None:
         super().__init__(weights, loss_of)
         self._stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
         self._memory = torch.cuda.graph_pool_handle()
         self._seen: dict[Hashable, int] = {}
-        self._recorded: dict[Hashable, tuple[torch.cuda.CUDAGraph, Tensors]] = {}
+        self._recorded: dict[Hashable, tuple[torch.cuda.CUDAGraph, NamedTensors]] = {}
 
-    def __call__(self, batch: Tensors) -> None:
+    def __call__(self, batch: NamedTensors) -> None:
         shape = tuple((name, *tensor.shape) for name, tensor in batch.items())
         if shape not in self._recorded:
             self._seen[shape] = self._seen.get(shape, 0) + 1
@@ -61,18 +47,18 @@ class GraphedStep(Step):
             kept[name].copy_(_pinned(tensor), non_blocking=True)
         graph.replay()
 
-    def _run(self, batch: Tensors) -> None:
+    def _run(self, batch: NamedTensors) -> None:
         with self.device, ConstantsInPlace():  # a warm-up too, or what it compiles would not fit the recording
             super()._run(batch)
 
-    def _aside(self, batch: Tensors) -> None:
+    def _aside(self, batch: NamedTensors) -> None:
         """As usual, but on the stream that records: gradients remember where they were made."""
         self._stream.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(self._stream):
             super().__call__(batch)
         torch.cuda.current_stream(self.device).wait_stream(self._stream)
 
-    def _record(self, shape: Hashable, batch: Tensors) -> bool:
+    def _record(self, shape: Hashable, batch: NamedTensors) -> bool:
         kept = {name: tensor.to(self.device, copy=True) for name, tensor in batch.items()}
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize(self.device)
@@ -95,7 +81,7 @@ def _pinned(tensor: torch.Tensor) -> torch.Tensor:
 class ConstantsInPlace(TorchFunctionMode):
     """A recording cannot copy from the host: constants that an encoder makes while it runs are filled in on the GPU.
 
-    Tensors that it makes without naming a device land there too, by the device that is set around it.
+    NamedTensors that it makes without naming a device land there too, by the device that is set around it.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -105,7 +91,10 @@ class ConstantsInPlace(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def make_step(weights: Weights, loss_of: Callable[[Tensors], torch.Tensor]) -> Step:
-    """The fastest kind of step on the weights' device."""
+def make_fast_steps(
+    network: nn.Module, recipe: Training, loss_of: Callable[[NamedTensors], torch.Tensor], in_half: bool
+) -> tuple[Weights, Step]:
+    """Weights and steps of a network; with `in_half` it computes with bfloat16 weights."""
+    weights = (HalfWeights if in_half else FusedWeights)(network, recipe)
     kind = GraphedStep if weights.device.type == "cuda" else Step
-    return kind(weights, loss_of)
+    return weights, kind(weights, loss_of)

@@ -15,7 +15,7 @@ from actune.bench.grid import Grid, Point
 from actune.bench.vocabulary import RUN_SETTINGS
 from actune.core.options import options_of
 from actune.core.run_options import RunOptions
-from actune.core.settings import Settings, Training, split_changes
+from actune.core.settings import FORMER_NAMES, Settings, Training, split_changes
 from actune.core.spec import RunSpec
 from actune.core.task import Task
 from actune.data.splits import labelled_only
@@ -220,9 +220,12 @@ def options_for(point: Point, device: str) -> RunOptions:
 
 
 def _unusual(values: Settings | Training) -> dict[str, Any]:
-    """What is not at its default: so a setting that comes later leaves the keys of finished cells as they are."""
-    usual = asdict(type(values)())
-    return {name: value for name, value in asdict(values).items() if value != usual[name]}
+    """What is not at its default: so a setting that comes later leaves the keys of finished cells as they are.
+
+    A setting that was renamed has its first name here, for the same reason.
+    """
+    usual, first_names = asdict(type(values)()), {name: former for former, name in FORMER_NAMES.items()}
+    return {first_names.get(name, name): value for name, value in asdict(values).items() if value != usual[name]}
 
 
 def _portable(request: RunSpec) -> dict[str, Any]:

@@ -12,10 +12,8 @@ from torch.nn.functional import kl_div
 from torch.utils.hooks import RemovableHandle
 
 from actune.core.progress import Progress, silent
-from actune.models.reader import read_tokens
+from actune.models.reader import TOKENS_WITH_GRADIENTS, read_tokens, tokens_per_batch
 from actune.models.tokens import NamedTensors, Tokens
-
-BUDGET = {"cpu": 1024, "cuda": 8192}  # padded tokens in a batch: what a gradient needs of each is kept
 
 
 def direction(
@@ -82,9 +80,8 @@ def read_perturbed(
         return (perturbed_log_proba(network, copy, noise[: copy["input_ids"].shape[1]], epsilon),)
 
     with _off(network.parameters(), "requires_grad"):
-        (log_proba,) = read_tokens(
-            forward, tokens, device, progress, budget or BUDGET.get(device.type), stage="perturb"
-        )
+        budget = budget or tokens_per_batch(device, TOKENS_WITH_GRADIENTS)
+        (log_proba,) = read_tokens(forward, tokens, device, progress, budget, stage="perturb")
     return log_proba
 
 

@@ -22,7 +22,7 @@ from actune.models import precision
 from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_classifier, load_encoder
 from actune.models.finetuning import FineTuned, FineTuning
-from actune.models.reader import BUDGET
+from actune.models.reader import tokens_per_batch
 from actune.models.tokens import NamedTensors, Tokens, moved
 
 Rows = npt.NDArray[np.int64]
@@ -31,14 +31,14 @@ ABOVE = ("pooler", "final_norm")  # of an encoder, beside its upper layers
 
 
 @dataclass(frozen=True)
-class Hidden(Tokens):
+class HiddenStates(Tokens):
     """Tokens with what the lower layers say about each, end to end like the tokens themselves."""
 
     states: States
 
-    def only(self, rows: Rows) -> Hidden:
+    def only(self, rows: Rows) -> HiddenStates:
         tokens = super().only(rows)
-        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.states[self.places(rows)])
+        return HiddenStates(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.states[self.places(rows)])
 
     def batch(
         self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
@@ -55,14 +55,14 @@ class Hidden(Tokens):
 
 
 @dataclass(frozen=True)
-class Flowing(Tokens):
+class Recomputed(Tokens):
     """Tokens whose lower layers run anew for every batch, where keeping their outputs would take too much room."""
 
     lower: Callable[[NamedTensors], torch.Tensor]
 
-    def only(self, rows: Rows) -> Flowing:
+    def only(self, rows: Rows) -> Recomputed:
         tokens = super().only(rows)
-        return Flowing(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.lower)
+        return Recomputed(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.lower)
 
     def batch(
         self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
@@ -79,7 +79,7 @@ class Flowing(Tokens):
 class UpperLayers(FineTuning):
     """Trains the last `recipe.train_layers` layers and the head; everything below is read from a file."""
 
-    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Hidden | Flowing:
+    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> HiddenStates | Recomputed:
         tokens = super().prepare(texts, progress)
         gigabytes = len(tokens.flat) * self.width * 2 / 1e9
         if gigabytes > self.recipe.cache_limit:
@@ -87,15 +87,15 @@ class UpperLayers(FineTuning):
             self.notes.append(
                 f"the lower layers' outputs would take {gigabytes:.1f} GB, {limit}: they are computed anew"
             )
-            return Flowing(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._lower)
+            return Recomputed(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._lower)
         name = name_of(self.folder, texts, f"below {self.recipe.train_layers} {self.limit} {self.device.type}")
         file = cache_folder() / "layers" / f"{name}.npy"
         if not file.exists():
             self.notes.append(
                 f"the lower layers' outputs for {len(tokens):,} texts take {gigabytes:.2f} GB in the cache"
             )
-        states = _kept(file, lambda: self._all_lower(tokens, progress))
-        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, states)
+        states = _cached(file, lambda: self._all_lower(tokens, progress))
+        return HiddenStates(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, states)
 
     @cached_property
     def encoder(self) -> nn.Module:
@@ -127,7 +127,7 @@ class UpperLayers(FineTuning):
         states: States = np.empty((len(tokens.flat), self.width), np.float16)
         stage, done = f"lower layers, {states.nbytes / 1e9:.2f} GB", 0
         progress(stage, done, len(tokens))  # the size before the wait
-        for rows in tokens.batches(BUDGET.get(self.device.type, 4096)):
+        for rows in tokens.batches(tokens_per_batch(self.device)):
             batch = tokens.batch(rows)
             places = np.concatenate([np.arange(tokens.offsets[row], tokens.offsets[row + 1]) for row in rows])
             states[places] = self._lower(batch).cpu().numpy()[batch["attention_mask"].numpy() > 0]
@@ -162,7 +162,7 @@ class Upper(FineTuned):
         FineTuned(whole, self.tokenizer, self.device, self.recipe).save(folder, classes, card)
 
 
-class Given(nn.Module):
+class PassThrough(nn.Module):
     """Stands in for embeddings and lower layers: it hands on what it is given."""
 
     def forward(self, *given: Any, **named: Any) -> torch.Tensor:
@@ -176,7 +176,7 @@ def upper(network: nn.Module, count: int) -> nn.Module:
     layers, name = layers_of(network, count)
     parent = network.get_submodule(name.rpartition(".")[0])
     setattr(parent, name.rpartition(".")[2], nn.ModuleList(layers[-count:]))
-    body.embeddings = Given()
+    body.embeddings = PassThrough()
     if hasattr(body, "embeddings_project"):
         body.embeddings_project = nn.Identity()
     prefix = f"{network.base_model_prefix}."
@@ -214,7 +214,7 @@ def _reaching(layer: nn.Module, network: nn.Module, batch: NamedTensors) -> torc
     return seen[0]
 
 
-def _kept(file: Path, compute: Callable[[], States]) -> States:
+def _cached(file: Path, compute: Callable[[], States]) -> States:
     """`compute()`, or what an earlier call has kept; from the disk page by page."""
     with suppress(OSError, ValueError):
         found: States = np.load(file, mmap_mode="r", allow_pickle=False)

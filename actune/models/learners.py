@@ -29,7 +29,7 @@ GPU = Training(freeze_embeddings=True)
 # chosen by benchmarks/cpu_recipe.py: a higher rate needs fewer steps, and embeddings are half of a small encoder
 CPU = Training(learning_rate=1e-4, steps=150, dev_at_epoch_end=False, freeze_embeddings=True)
 # a head has learnt long before its epochs are over: benchmarks/auto/learning.py
-PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, as_long=False, dev_at_epoch_end=False)
+PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, no_fewer_steps=False, dev_at_epoch_end=False)
 
 
 def check_learner(name: str) -> str:

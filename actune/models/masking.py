@@ -45,9 +45,9 @@ def ordinary(tokens: Tokens, tokenizer: Any) -> Flags:
     return ~np.isin(tokens.flat, tokenizer.all_special_ids)
 
 
-def ask(tokens: Tokens, drawn: Flags) -> Cloze:
-    """The texts in full, with the drawn tokens asked for."""
-    asked = np.where(drawn, tokens.flat, np.int32(IGNORED))
+def ask(tokens: Tokens, chosen: Flags) -> Cloze:
+    """The texts in full, with the chosen tokens asked for."""
+    asked = np.where(chosen, tokens.flat, np.int32(IGNORED))
     return Cloze(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, asked)
 
 
@@ -57,13 +57,13 @@ def hide(tokens: Tokens, tokenizer: Any, rng: np.random.Generator, share: float 
     Of these 80 % show the mask, 10 % a random token and 10 % themselves.
     """
     draws = np.where(ordinary(tokens, tokenizer), rng.random(len(tokens.flat)), np.inf)
-    drawn = draws < max(share, np.nextafter(draws.min(), 1))
+    chosen = draws < max(share, np.nextafter(draws.min(), 1))
     fate = rng.random(len(tokens.flat))
     words = np.setdiff1d(list(tokenizer.get_vocab().values()), tokenizer.all_special_ids).astype(np.int32)
-    shown = np.where(drawn & (fate < 0.8), np.int32(tokenizer.mask_token_id), tokens.flat)
-    swapped = drawn & (fate >= 0.9)
+    shown = np.where(chosen & (fate < 0.8), np.int32(tokenizer.mask_token_id), tokens.flat)
+    swapped = chosen & (fate >= 0.9)
     shown[swapped] = rng.choice(words, swapped.sum())
-    return Cloze(shown, tokens.offsets, tokens.pad, tokens.cut, ask(tokens, drawn).asked)
+    return Cloze(shown, tokens.offsets, tokens.pad, tokens.cut, ask(tokens, chosen).asked)
 
 
 def answers(network: nn.Module, batch: NamedTensors) -> torch.Tensor:  # (places, vocabulary)

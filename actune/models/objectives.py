@@ -29,7 +29,7 @@ def training_loss(logits: torch.Tensor, embedding: torch.Tensor, batch: NamedTen
         kept = certainty(said) > objective.certainty
         learnt = soft_loss(student, said, kept)
         learnt = learnt + objective.contrast * contrast(embedding[len(labels) :], said.argmax(1), kept)
-        learnt = learnt + objective.spread * masked_mean(from_uniform(student), kept)
+        learnt = learnt + objective.confidence_penalty * masked_mean(from_uniform(student), kept)
         return supervised + objective.weight * learnt
     if objective.targets == "sharpened":
         targets = sharpened(batch["proba"]).argmax(1)

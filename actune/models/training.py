@@ -212,7 +212,7 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
 def steps_with(labels: int, objective: Objective, recipe: Training) -> int:
     """How many steps a fit with pseudo-labels has. One with fewer than the labels alone take has not learnt these."""
     planned = objective.steps(recipe.steps)
-    return max(planned, min(steps_alone(labels, recipe), recipe.most_steps)) if recipe.as_long else planned
+    return max(planned, min(steps_alone(labels, recipe), recipe.most_steps)) if recipe.no_fewer_steps else planned
 
 
 def steps_alone(labels: int, recipe: Training) -> int:

@@ -22,6 +22,7 @@ from actune.data.splits import labelled_only
 from actune.data.tasks import cards, find_folder
 from actune.errors import DataError, SettingError
 from actune.methods.recipes import build, find
+from actune.models.learners import find_learner
 from actune.models.signals import check_layers, check_signals
 from actune.models.sources import encoder_digest, fetch, find_model
 from actune.models.starting import model_in
@@ -245,7 +246,7 @@ def _portable(request: RunSpec) -> dict[str, Any]:
 
 def _check_signals(method: str, learner: str, encoder: Path, train_layers: int, adapted: bool) -> None:
     """As a session does, but that an encoder which is still to be adapted will have a masked-language-model head."""
-    if train_layers and learner == "finetune":
+    if train_layers and find_learner(learner).trains_layers:
         check_layers(encoder, train_layers)
     needs = [signal for signal in find(method).needs if not (adapted and signal == "masked language model")]
     check_signals(method, needs, learner, encoder, train_layers)

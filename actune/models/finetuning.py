@@ -23,7 +23,7 @@ from actune.models.fast.packing import few_shapes, packed, packs
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.tokens import NamedTensors, Tokens, tokenize
-from actune.models.training import WeightsAndStep, Rows, accuracy_on, train
+from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
 
 FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 

@@ -1,6 +1,8 @@
-"""The small head of the learner `probe`."""
+"""The small head of the learner `probe`, and the outputs of any head in another order."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -21,3 +23,11 @@ class Head(nn.Module):
     def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         hidden = self.hidden(inputs).relu_()  # in place: copying a million rows takes nearly as long
         return self.out(self.dropout(hidden)), hidden
+
+
+def reorder_outputs(last: nn.Module, order: Sequence[int]) -> None:
+    """The same linear layer with its outputs in another order."""
+    with torch.no_grad():
+        for values in (last.weight, last.bias):
+            if isinstance(values, torch.Tensor):
+                values.copy_(values[list(order)].clone())

@@ -40,9 +40,7 @@ class HiddenStates(Tokens):
         tokens = super().only(rows)
         return HiddenStates(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.states[self.places(rows)])
 
-    def batch(
-        self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
-    ) -> NamedTensors:
+    def batch(self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1) -> NamedTensors:
         mask = super().batch(rows, None, round_to)["attention_mask"]
         states = np.zeros((*mask.shape, self.states.shape[1]), np.float16)
         states[mask.numpy() > 0] = self.states[self.places(rows)]
@@ -64,9 +62,7 @@ class Recomputed(Tokens):
         tokens = super().only(rows)
         return Recomputed(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.lower)
 
-    def batch(
-        self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
-    ) -> NamedTensors:
+    def batch(self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1) -> NamedTensors:
         batch = super().batch(rows, device, round_to)
         return {"inputs_embeds": self.lower(batch), "attention_mask": batch["attention_mask"]}
 

@@ -14,7 +14,9 @@ MARGIN = 1.0  # of the contrast between two classes
 FEW = 1e-10  # so that a class nobody predicts divides nothing by zero
 
 
-def training_loss(logits: torch.Tensor, embedding: torch.Tensor, batch: NamedTensors, objective: Objective) -> torch.Tensor:
+def training_loss(
+    logits: torch.Tensor, embedding: torch.Tensor, batch: NamedTensors, objective: Objective
+) -> torch.Tensor:
     """The loss of one step, but for the adversarial part. The labelled rows come first, then the pseudo-labelled ones.
 
     Nothing here waits for the device: sums are masked instead of rows being picked.

@@ -28,7 +28,7 @@ from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
 from actune.models.tokens import NamedTensors, tokenize
-from actune.models.training import WeightsAndStep, Rows, accuracy_on, train
+from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
 
 NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
 
@@ -47,7 +47,8 @@ class Probing:
         self._encoder: nn.Module | None = None
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
-        how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}{fast.mark(self.recipe)}"
+        how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
+        how += fast.mark(self.recipe)
         vectors, cut = cached_vectors(self.folder, texts, how, lambda room: self._embed(texts, progress, room))
         self.cut = cut
         if cut:

@@ -69,7 +69,7 @@ class Tokens:
         fill_to: int = 1,
         round_to: int = 1,
     ) -> NamedTensors:
-        """These rows end to end, and where each lies (`fast.blocks.Layout`): in place and in a grid as wide as the longest.
+        """These rows end to end, and where each lies (`fast.blocks.Layout`): in place and in a grid.
 
         Filler, where it is asked for, makes their number a multiple, so that few shapes recur; so does rounded width.
         """
@@ -171,7 +171,7 @@ class _Growing:
         if self._file is None:
             try:
                 cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._file = TemporaryFile(dir=cache_folder())  # the mapped array outlives it
+                self._file = TemporaryFile(dir=cache_folder())  # noqa: SIM115 - the mapped array outlives it
             except OSError:  # no cache can be written here: everything stays in memory
                 self._most = sys.maxsize
                 return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from itertools import chain, pairwise, repeat
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 

@@ -16,7 +16,7 @@ from actune.errors import MissingSignal, ModelError
 from actune.models import layers
 from actune.models.encoders import load_classifier, load_encoder
 from actune.models.finetuning import FineTuned, FineTuning
-from actune.models.layers import Recomputed, HiddenStates, UpperLayers
+from actune.models.layers import HiddenStates, Recomputed, UpperLayers
 from actune.models.learners import make_learner
 from actune.models.signals import check_layers
 from tests.models.tiny import CONFIGS, TEXTS, save_tiny, training_of

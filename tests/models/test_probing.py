@@ -168,9 +168,7 @@ def test_an_interrupted_computation_leaves_nothing(tiny: Path, cache: Path) -> N
     assert kept(cache) == set()
 
 
-def test_two_that_compute_the_same_both_have_it(
-    tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_that_compute_the_same_both_have_it(tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one removes the file of the first, which still holds what it has computed."""
 
     def second(room: Room) -> Any:

@@ -82,7 +82,7 @@ def test_the_seed_decides_the_passes_and_the_global_generator_rests() -> None:
 
 
 class Attending(nn.Module):
-    """Drops attention as encoders do that are not run end to end: by a number, when the module itself is in training."""
+    """Drops attention as encoders do that are not run end to end: by a number, when its module is in training."""
 
     def __init__(self) -> None:
         super().__init__()

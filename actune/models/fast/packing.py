@@ -18,10 +18,10 @@ from transformers.activations import GELUActivation
 
 from actune.core.settings import Training
 from actune.models import fast
-from actune.models.fast import rotary
-from actune.models.fast.blocks import DropoutMasks, Layout, LayerSettings, Parts, in_place, layer
-from actune.models.fast.compiling import of_any_length
 from actune.models.encoders import COUNT_FROM_TWO
+from actune.models.fast import rotary
+from actune.models.fast.blocks import DropoutMasks, LayerSettings, Layout, Parts, in_place, layer
+from actune.models.fast.compiling import of_any_length
 from actune.models.tokens import NamedTensors, Tokens
 
 _BERT = {

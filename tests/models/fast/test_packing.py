@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from actune.models.fast import packing, rotary
-from actune.models.fast.blocks import DropoutMasks, Layout, LayerSettings, Parts, layer
 from actune.core.settings import Training
 from actune.models.encoders import load_classifier, load_encoder, load_tokenizer
-from actune.models.finetuning import FineTuned, said
+from actune.models.fast import packing, rotary
+from actune.models.fast.blocks import DropoutMasks, LayerSettings, Layout, Parts, layer
 from actune.models.fast.packing import FAMILIES, LAYOUT, draw_dropout_masks, packable, packed
+from actune.models.finetuning import FineTuned, said
 from actune.models.reader import read_tokens
 from actune.models.tokens import Tokens, tokenize
 from tests.models.tiny import CONFIGS, LIMIT, TEXTS, save_tiny
@@ -205,7 +205,9 @@ def test_a_layer_obeys_what_was_drawn_and_makes_up_for_the_rest(folders: Callabl
     mask, every = layout.present[:, None, None], torch.ones(states.shape, dtype=torch.bool)
     for wanted, asking in ((None, states), (firsts, states[firsts])):
 
-        def run(parts: Parts, settings: LayerSettings, kept: DropoutMasks, wanted: torch.Tensor | None = wanted) -> torch.Tensor:
+        def run(
+            parts: Parts, settings: LayerSettings, kept: DropoutMasks, wanted: torch.Tensor | None = wanted
+        ) -> torch.Tensor:
             return layer(states, parts, settings, layout, mask, wanted, kept)
 
         close(run(parts, settings, DropoutMasks(every, every)), run(larger, PLAIN, DropoutMasks(None, None)))

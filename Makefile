@@ -14,9 +14,13 @@ demo: setup
 	$(BIN)/actune run trec --method actune $(DEMO) --out runs/demo/actune
 	$(BIN)/actune report runs/demo/actune runs/demo/random --to runs/demo/report.html
 
+# what depends on the switch of actune/models/fast: these tests run a second time with it off
+PLAIN = tests/models tests/conformance/test_learners.py --ignore tests/models/fast
+
 # two at a time with a thread each, in the order of files: the long ones would come last otherwise, and alone
 test: setup check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 ACTUNE_FAST=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PLAIN)
 
 setup: .venv/installed
 

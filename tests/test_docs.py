@@ -22,7 +22,7 @@ from actune.core.options import options_of
 from actune.core.settings import SYMBOLS, Settings, Training
 from actune.core.spec import RunSpec
 from actune.methods.recipes import RECIPES
-from actune.models.learners import LEARNERS
+from actune.models.learners import AUTO, LEARNERS
 from actune.rounds.first import FIRST
 from actune.session.request import PRESETS
 from actune.weak.label_models import LABEL_MODELS
@@ -51,7 +51,12 @@ def test_what_is_derived_from_the_options_of_a_run_is_up_to_date():
 
 def test_the_help_of_an_option_names_what_it_takes():
     options = options_of(RunSpec)
-    for name, known in (("preset", PRESETS), ("learner", LEARNERS), ("first", FIRST), ("label_model", LABEL_MODELS)):
+    for name, known in (
+        ("preset", PRESETS),
+        ("learner", [AUTO, *LEARNERS]),
+        ("first", FIRST),
+        ("label_model", LABEL_MODELS),
+    ):
         assert all(re.search(rf"\b{word}\b", options[name].help) for word in known), name
 
 

@@ -15,13 +15,14 @@ from actune.bench.grid import Grid, Point
 from actune.bench.vocabulary import RUN_SETTINGS
 from actune.core.options import options_of
 from actune.core.run_options import RunOptions
-from actune.core.settings import Settings, Training, split_changes
+from actune.core.settings import FORMER_NAMES, Settings, Training, split_changes
 from actune.core.spec import RunSpec
 from actune.core.task import Task
 from actune.data.splits import labelled_only
 from actune.data.tasks import cards, find_folder
 from actune.errors import DataError, SettingError
 from actune.methods.recipes import build, find
+from actune.models.learners import find_learner
 from actune.models.signals import check_layers, check_signals
 from actune.models.sources import encoder_digest, fetch, find_model
 from actune.models.starting import model_in
@@ -221,9 +222,12 @@ def options_for(point: Point, device: str) -> RunOptions:
 
 
 def _unusual(values: Settings | Training) -> dict[str, Any]:
-    """What is not at its default: so a setting that comes later leaves the keys of finished cells as they are."""
-    usual = asdict(type(values)())
-    return {name: value for name, value in asdict(values).items() if value != usual[name]}
+    """What is not at its default: so a setting that comes later leaves the keys of finished cells as they are.
+
+    A setting that was renamed has its first name here, for the same reason.
+    """
+    usual, first_names = asdict(type(values)()), {name: former for former, name in FORMER_NAMES.items()}
+    return {first_names.get(name, name): value for name, value in asdict(values).items() if value != usual[name]}
 
 
 def _portable(request: RunSpec) -> dict[str, Any]:
@@ -243,7 +247,7 @@ def _portable(request: RunSpec) -> dict[str, Any]:
 
 def _check_signals(method: str, learner: str, encoder: Path, train_layers: int, adapted: bool) -> None:
     """As a session does, but that an encoder which is still to be adapted will have a masked-language-model head."""
-    if train_layers and learner == "finetune":
+    if train_layers and find_learner(learner).trains_layers:
         check_layers(encoder, train_layers)
     needs = [signal for signal in find(method).needs if not (adapted and signal == "masked language model")]
     check_signals(method, needs, learner, encoder, train_layers)

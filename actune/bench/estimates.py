@@ -8,14 +8,8 @@ from typing import Any
 from actune.bench.cells import Cell
 from actune.bench.grid import Point
 from actune.bench.store import SECONDS, Results
+from actune.models.learners import find_learner
 
-# seconds of a training step and of reading a text: minilm on two cores, mpnet on one H200
-PRICES = {
-    ("probe", "cpu"): (0.0012, 0.000002),
-    ("finetune", "cpu"): (0.07, 0.004),
-    ("probe", "cuda"): (0.002, 0.000001),
-    ("finetune", "cuda"): (0.008, 0.0002),
-}
 COMPARABLE: tuple[Callable[[Point], Any], ...] = (
     lambda point: (point.task, point.method, point.model, point.learner),
     lambda point: (point.task, point.model, point.learner),
@@ -51,5 +45,5 @@ class Estimates:
 
 
 def _price(cell: Cell) -> float:
-    step, text = PRICES[cell.point.learner, cell.device.kind]
+    step, text = find_learner(cell.point.learner).price_on(cell.device.kind)
     return cell.steps * step + cell.reads * text

@@ -15,7 +15,7 @@ from actune.core.spec import READING_OPTIONS
 from actune.data.tasks import cards
 from actune.errors import SettingError, nearest
 from actune.methods.recipes import find
-from actune.models.learners import check_learner
+from actune.models.learners import AUTO, check_learner
 
 TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
 AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
@@ -168,7 +168,7 @@ def _check_axis(name: str, values: list[Any], where: str) -> None:
             raise SettingError(f"{name} in {where} are names, not {value!r}")
         if name == "methods":
             find(value)
-        if name == "learners" and check_learner(value) == "auto":
+        if name == "learners" and check_learner(value) == AUTO:
             raise SettingError("the learner auto depends on the speed of the machine: choose finetune or probe")
     if len(set(values)) < len(values):
         raise SettingError(f"{where} names one of its {name} twice")

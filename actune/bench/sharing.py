@@ -21,6 +21,7 @@ from actune.core.files import locked, replacing, replacing_folder
 from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.training_set import TrainingSet
+from actune.models.learners import find_learner
 from actune.rounds.prepared import PreparedTask
 from actune.session.config import Config
 
@@ -37,7 +38,7 @@ class SharedFits:
 
     def prepared(self, by: PreparedTask, texts: Sequence[str], prepare: Callable[[], Any]) -> Any:
         """Texts as the learner wants them, kept in this process as long as the next cells may want them too."""
-        if by.recipe.train_layers:  # these hold an encoder
+        if not find_learner(by.learner_name).keeps_prepared_pool(by.recipe):
             return prepare()
         key = (id(texts), by.folder, by.learner_name, by.max_tokens, by.device, torch.get_num_threads())
         if key not in _prepared:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from actune.core.options import Place, options_at, typed
-from actune.core.settings import SYMBOLS, Settings, Training, override, split_changes
+from actune.core.settings import SYMBOLS, Settings, Training, full_name, override, split_changes
 from actune.core.spec import RunSpec
 from actune.errors import SettingError, nearest
 
@@ -21,7 +21,7 @@ def checked_settings(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name, value in table.items():
         if name in RUN_SETTINGS:
             settings[name] = typed(RUN_SETTINGS[name], value, "setting")
-        elif SYMBOLS.get(name, name) in {**asdict(Settings()), **asdict(Training())}:
+        elif full_name(name) in {**asdict(Settings()), **asdict(Training())}:
             method, training = split_changes({name: value})
             settings |= {word: getattr(override(Settings(), method), word) for word in method}
             settings |= {word: getattr(override(Training(), training), word) for word in training}

@@ -27,11 +27,11 @@ def methods(
     Example: actune methods --all
     """
     from actune.methods.recipes import RECIPES
-    from actune.models.learners import LEARNERS
+    from actune.models.learners import described as described_learners
     from actune.session.request import PRESETS
     from actune.weak.label_models import LABEL_MODELS
 
-    output = Output(json, quiet)
+    output, learners = Output(json, quiet), described_learners()
     if markdown:
         from actune.methods import sentences
 
@@ -41,7 +41,7 @@ def methods(
     output.show("--method", ["name", "family", "what it does"], rows)
     if hidden := len(RECIPES) - len(shown):
         output.say(f"{counted(hidden, 'ablation')} not listed: use --all to see them")
-    output.show("--learner", ["name", "what it does"], list(LEARNERS.items()))
+    output.show("--learner", ["name", "what it does"], list(learners.items()))
     output.show("--preset", ["name", "what it is"], list(PRESETS.items()))
     output.show("--label-model", ["name", "what it does"], list(LABEL_MODELS.items()))
     described = [
@@ -56,4 +56,4 @@ def methods(
         }
         for recipe in RECIPES.values()
     ]
-    output.give({"methods": described, "learners": LEARNERS, "presets": PRESETS, "label_models": LABEL_MODELS})
+    output.give({"methods": described, "learners": learners, "presets": PRESETS, "label_models": LABEL_MODELS})

@@ -36,12 +36,6 @@ class Moments:
     variance: torch.Tensor  # (texts, classes), over the passes
 
 
-class Inputs(Protocol):
-    """Texts as the learner wants them (tokens or frozen embeddings), made once per run."""
-
-    def __len__(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Labelled:
     """Prepared texts whose class is known: a dev or a test set."""

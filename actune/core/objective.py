@@ -19,7 +19,7 @@ class Objective:
     targets: Literal["hard", "sharpened", "soft"] = "hard"
     certainty: float = 0.0  # xi: soft targets of less certainty, 1 - H / ln C, do not count
     contrast: float = 0.0  # draws rows of one class together and pushes rows of two apart
-    spread: float = 0.0  # keeps the student's predictions from collapsing: KL(uniform || student)
+    confidence_penalty: float = 0.0  # keeps the student's predictions from collapsing: KL(uniform || student)
     teacher_every: float = 0.0  # share of the steps after which the student becomes the teacher
     adversarial: float = 0.0  # weight of KL(student || student under the worst small perturbation)
     perturbation: float = 1.0  # epsilon: how large that perturbation is

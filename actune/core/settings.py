@@ -34,7 +34,7 @@ class Settings:
     steadiness: float = 0.1  # alpha of UST's weights
     certainty: float = 0.6  # xi of COSINE: soft targets below it do not count
     contrast: float = 1.0  # weight of COSINE's contrastive term
-    spread: float = 0.1  # weight of COSINE's confidence term
+    confidence_penalty: float = 0.1  # weight of COSINE's confidence term
     teacher_every: float = 0.125  # T_3 of COSINE as a share of the steps: 250 of 2,000
     agreeing: int = 15  # HAST: nearest rows, with the row itself
     rarity: float = 0.1  # beta of HAST's weights
@@ -54,7 +54,7 @@ class Training:
     epochs: int = 15  # on labels alone
     most_steps: int = 2000  # on labels alone: fewer epochs where there are many labels, but one at least
     steps: int = 2000  # with pseudo-labels
-    as_long: bool = True  # with pseudo-labels: at least as many steps as on the labels alone, up to most_steps
+    no_fewer_steps: bool = True  # with pseudo-labels: no fewer than on the labels alone, up to most_steps
     dev_every: int = 50
     dev_at_epoch_end: bool = True  # on labels alone
     labelled_batch: int = 8
@@ -62,6 +62,7 @@ class Training:
     pseudo_rate: float = 1.0  # factor of the learning rate with pseudo-labels
     pseudo_constant: bool = False  # with pseudo-labels: that rate throughout, no warm-up and no decay
     freeze_embeddings: bool = False
+    fast: bool = True  # use hand-tuned kernels, where plain code would give the same up to rounding
     train_layers: int = 0  # only the last ones, on cached outputs of those below; 0 trains all
     cache_limit: float = 10.0  # gigabytes that these outputs may take; above it they are computed anew
 
@@ -76,7 +77,15 @@ SYMBOLS = {
     "k": "growth",
 }
 
+# settings that were renamed: files that were written before have the former name, which is still read
+FORMER_NAMES = {"as_long": "no_fewer_steps", "spread": "confidence_penalty"}
+
 Values = TypeVar("Values", Settings, Training)
+
+
+def full_name(name: str) -> str:
+    """The name of a setting that is given by its symbol in the paper, or by a former name."""
+    return SYMBOLS.get(name) or FORMER_NAMES.get(name, name)
 
 
 def override(values: Values, changes: Mapping[str, Any]) -> Values:
@@ -90,7 +99,7 @@ def split_changes(changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     method: dict[str, Any] = {}
     training: dict[str, Any] = {}
     for given, value in changes.items():
-        name = SYMBOLS.get(given, given)
+        name = full_name(given)
         if name in asdict(Settings()):
             method[name] = value
         elif name in asdict(Training()):

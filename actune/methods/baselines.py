@@ -109,7 +109,7 @@ def ust(settings: Settings) -> Method:
     "self-training",
     "random labels; soft targets of a teacher that keeps learning, with contrast between classes",
     "Yu et al. 2021",
-    uses=("certainty", "contrast", "spread", "teacher_every", "weight"),
+    uses=("certainty", "contrast", "confidence_penalty", "teacher_every", "weight"),
 )
 def cosine(settings: Settings) -> Method:
     objective = Objective(
@@ -118,7 +118,7 @@ def cosine(settings: Settings) -> Method:
         targets="soft",
         certainty=settings.certainty,
         contrast=settings.contrast,
-        spread=settings.spread,
+        confidence_penalty=settings.confidence_penalty,
         teacher_every=settings.teacher_every,
     )
     return replace(st(settings), objective=objective, teacher=Teacher(hands_over=True))

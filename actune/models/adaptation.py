@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,15 +22,13 @@ from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.errors import ModelError, SettingError, StorageError
-from actune.models import precision
+from actune.models import fast, precision
 from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_masked_lm, load_tokenizer, pooling_mode, token_limit
 from actune.models.masking import IGNORED, Cloze, answers, hide, in_place, ordinary
 from actune.models.reader import read_tokens
-from actune.models.steps import Tensors, make_step
-from actune.models.tokens import Tokens, tokenize
-from actune.models.training import linear_schedule
-from actune.models.weights import Weights
+from actune.models.tokens import NamedTensors, Tokens, tokenize
+from actune.models.training import linear_schedule, make_steps
 
 RECIPE = Training(learning_rate=1e-4, warmup=0.06)
 BATCH = 32
@@ -67,11 +65,14 @@ def adapt(
     seed: int,
     device: torch.device,
     progress: Progress = silent,
+    recipe: Training = RECIPE,
 ) -> Adapted:
     """The encoder in `folder` after masked-LM training on `texts`, as a model folder of its own in the cache."""
     if steps < 1:
         raise SettingError(f"adapting an encoder takes at least one step, not {steps}")
-    target = cache_folder() / "adapted" / _name(folder, texts, steps, token_limit(folder, max_tokens), seed, device)
+    recipe = replace(recipe, fast=fast.enabled(recipe))
+    limit = token_limit(folder, max_tokens)
+    target = cache_folder() / "adapted" / _name(folder, texts, steps, limit, seed, device, recipe)
     if found := _find(target):
         return found
     _make_room(target.parent)  # before the work, not after it
@@ -79,9 +80,9 @@ def adapt(
     if tokenizer.mask_token_id is None:
         raise ModelError(f"the tokenizer in {folder} has no mask token: use another encoder, or leave out --adapt")
     streams = Streams(seed)
-    training, exam = _split(tokenize(tokenizer, texts, token_limit(folder, max_tokens)), tokenizer, streams)
+    training, exam = _split(tokenize(tokenizer, texts, limit), tokenizer, streams)
     network, had_head = load_masked_lm(folder, device, streams.integer("adapt head"))
-    best = _train(network, _batches(training, tokenizer, streams, device), exam, steps, streams, progress)
+    best = _train(network, _batches(training, tokenizer, streams, device), exam, steps, streams, progress, recipe)
     facts = {"had_head": had_head, **asdict(best), "held_out": len(exam)}
     return _keep(network, folder, target, facts)
 
@@ -97,7 +98,7 @@ def _split(tokens: Tokens, tokenizer: Any, streams: Streams) -> tuple[Tokens, Cl
     return tokens.only(rows[held_out:]), exam
 
 
-def _batches(tokens: Tokens, tokenizer: Any, streams: Streams, device: torch.device) -> Iterator[Tensors]:
+def _batches(tokens: Tokens, tokenizer: Any, streams: Streams, device: torch.device) -> Iterator[NamedTensors]:
     """Full batches of one permutation after another, each with new gaps."""
     order = streams.rng("adapt order")
     for epoch in count():
@@ -109,25 +110,31 @@ def _batches(tokens: Tokens, tokenizer: Any, streams: Streams, device: torch.dev
 
 @torch.enable_grad()
 def _train(
-    network: nn.Module, batches: Iterator[Tensors], exam: Cloze, steps: int, streams: Streams, progress: Progress
+    network: nn.Module,
+    batches: Iterator[NamedTensors],
+    exam: Cloze,
+    steps: int,
+    streams: Streams,
+    progress: Progress,
+    recipe: Training,
 ) -> Exam:
     """Trains in place until two exams in a row are no better than the best, whose weights are kept."""
     device = next(network.parameters()).device
 
-    def loss_of(batch: Tensors) -> torch.Tensor:
+    def loss_of(batch: NamedTensors) -> torch.Tensor:
         with precision.for_training(device):
             logits = answers(network, batch)
         loss = nn.functional.cross_entropy(logits, batch["labels"], reduction="sum")
         return loss / (batch["labels"] != IGNORED).sum().clamp(min=1)
 
-    weights, factor = Weights(network, RECIPE), linear_schedule(steps, RECIPE.warmup)
-    take_step = make_step(weights, loss_of)
+    weights, take_step = make_steps(network, recipe, loss_of)
+    factor = linear_schedule(steps, recipe.warmup)
     every = max(10, steps // 10)
     best, kept, failed = _examine(network, exam, 0), weights.keep(None), 0
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(streams.integer("adapt dropout"))
         for step, batch in enumerate(islice(batches, steps), 1):
-            weights.set_rate(RECIPE.learning_rate * factor(step - 1))
+            weights.set_rate(recipe.learning_rate * factor(step - 1))
             take_step(batch)
             progress("adapt", step, steps)
             if step % every and step < steps:
@@ -145,7 +152,7 @@ def _examine(network: nn.Module, exam: Cloze, steps: int) -> Exam:
     """Ends in training mode."""
     device = next(network.parameters()).device
 
-    def forward(batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
         logits, labels = answers(network, batch), batch["labels"]
         losses = nn.functional.cross_entropy(logits, labels, reduction="none")
         hits = (logits.argmax(1) == labels).to(losses)
@@ -158,9 +165,11 @@ def _examine(network: nn.Module, exam: Cloze, steps: int) -> Exam:
     return Exam(losses.sum().item() / asked, hits.sum().item() / asked, steps)
 
 
-def _name(folder: Path, texts: Sequence[str], steps: int, limit: int, seed: int, device: torch.device) -> str:
+def _name(
+    folder: Path, texts: Sequence[str], steps: int, limit: int, seed: int, device: torch.device, recipe: Training
+) -> str:
     """The hash of all that decides the weights, down to the threads and the number format."""
-    how = f"adapt {RECIPE} {BATCH} {steps} {limit} {seed} {pooling_mode(folder)} {device.type} {precision.name(device)}"
+    how = f"adapt {recipe} {BATCH} {steps} {limit} {seed} {pooling_mode(folder)} {device.type} {precision.name(device)}"
     return name_of(folder, texts, how)
 
 
@@ -200,7 +209,7 @@ def _keep(network: Any, source: Path, target: Path, facts: dict[str, Any]) -> Ad
     return Adapted(folder=target, **facts)
 
 
-def _pooler(source: Path, prefix: str) -> dict[str, torch.Tensor]:
+def _pooler(source: Path, prefix: str) -> NamedTensors:
     """What the masked-LM network has no part for, but a classifier begins with."""
     weights = {name: value for file in source.glob("*.safetensors") for name, value in load_file(file).items()}
     return {

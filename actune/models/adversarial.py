@@ -12,11 +12,8 @@ from torch.nn.functional import kl_div
 from torch.utils.hooks import RemovableHandle
 
 from actune.core.progress import Progress, silent
-from actune.models.reader import read_tokens
-from actune.models.steps import Tensors
-from actune.models.tokens import Tokens
-
-BUDGET = {"cpu": 1024, "cuda": 8192}  # padded tokens in a batch: what a gradient needs of each is kept
+from actune.models.reader import TOKENS_WITH_GRADIENTS, read_tokens, tokens_per_batch
+from actune.models.tokens import NamedTensors, Tokens
 
 
 def direction(
@@ -47,7 +44,7 @@ def perturbing(network: nn.Module, step: torch.Tensor) -> RemovableHandle:
 
 
 def perturbed_log_proba(
-    network: nn.Module, batch: Tensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
+    network: nn.Module, batch: NamedTensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
 ) -> torch.Tensor:  # (rows, classes)
     """What the network says, without dropout, a step of length `epsilon` away in the adversarial direction."""
     with _off(network.modules(), "training"), torch.no_grad():
@@ -55,7 +52,7 @@ def perturbed_log_proba(
 
 
 def adversarial_loss(
-    network: nn.Module, batch: Tensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
+    network: nn.Module, batch: NamedTensors, noise: torch.Tensor, epsilon: float = 1.0, xi: float = 0.1, steps: int = 1
 ) -> torch.Tensor:
     """Mean KL(f(e) || f(e + r)), f(e) held fixed. Without dropout: two masks would drown the step."""
     with _off(network.modules(), "training"):
@@ -78,19 +75,18 @@ def read_perturbed(
     noise = torch.randn(int(tokens.lengths.max()), words.embedding_dim, generator=draw).to(device)
 
     @torch.inference_mode(False)  # the reader's own mode knows no gradients
-    def forward(batch: Tensors) -> tuple[torch.Tensor]:
+    def forward(batch: NamedTensors) -> tuple[torch.Tensor]:
         copy = {name: tensor.clone() for name, tensor in batch.items()}
         return (perturbed_log_proba(network, copy, noise[: copy["input_ids"].shape[1]], epsilon),)
 
     with _off(network.parameters(), "requires_grad"):
-        (log_proba,) = read_tokens(
-            forward, tokens, device, progress, budget or BUDGET.get(device.type), stage="perturb"
-        )
+        budget = budget or tokens_per_batch(device, TOKENS_WITH_GRADIENTS)
+        (log_proba,) = read_tokens(forward, tokens, device, progress, budget, stage="perturb")
     return log_proba
 
 
 def _divergent(
-    network: nn.Module, batch: Tensors, noise: torch.Tensor, epsilon: float, xi: float, steps: int
+    network: nn.Module, batch: NamedTensors, noise: torch.Tensor, epsilon: float, xi: float, steps: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Log-probabilities of the texts as they are, held fixed, and a step away; padding takes no step."""
     mask = batch["attention_mask"][..., None].to(noise.dtype)

@@ -90,8 +90,8 @@ def load_masked_lm(folder: Path, device: torch.device, seed: int = 0) -> tuple[n
     family = _read_json(folder / "config.json").get("model_type")
     if family not in import_module("transformers.models.auto.modeling_auto").MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise ModelError(f"the encoder in {folder} is of the family {family}, which has no masked language model")
-    network, drawn = _load(kind, folder, seed)
-    return network.to(device), all(key.startswith(f"{network.base_model_prefix}.") for key in drawn)
+    network, new = _load(kind, folder, seed)
+    return network.to(device), all(key.startswith(f"{network.base_model_prefix}.") for key in new)
 
 
 def outline(folder: Path) -> nn.Module:
@@ -141,14 +141,14 @@ def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **opti
             model, report = kind.from_pretrained(folder, **options)
         except Exception as error:  # a broken file raises any kind: safetensors has its own
             raise ModelError(f"{folder} cannot be loaded as an encoder: {_first_line(error)}") from error
-    drawn = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
+    new = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
     body = "" if model.base_model is model else f"{model.base_model_prefix}."
-    bad = sorted(key for key in drawn if complete or (key.startswith(body) and "pooler" not in key.split(".")))
+    bad = sorted(key for key in new if complete or (key.startswith(body) and "pooler" not in key.split(".")))
     if bad:
         raise ModelError(
             f"the weights in {folder} do not fit its config.json: {len(bad)} miss or differ in shape, {bad[0]} first"
         )
-    return model, drawn
+    return model, new
 
 
 def _read_json(file: Path) -> dict[str, Any]:

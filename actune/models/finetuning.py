@@ -19,12 +19,11 @@ from actune.core.training_set import TrainingSet
 from actune.models import precision
 from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.encoders import load_classifier, load_tokenizer, token_limit
-from actune.models.packing import few_shapes, packable, packed
+from actune.models.fast.packing import few_shapes, packed, packs
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
-from actune.models.steps import Tensors
-from actune.models.tokens import Tokens, tokenize
-from actune.models.training import ByHand, Rows, accuracy_on, train
+from actune.models.tokens import NamedTensors, Tokens, tokenize
+from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
 
 FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 
@@ -73,10 +72,11 @@ class FineTuning:
         if self.recipe.freeze_embeddings:
             for table in embedding_tables(network):
                 table.requires_grad_(False)
-        return FineTuned(network, self.tokenizer, self.device)
+        return FineTuned(network, self.tokenizer, self.device, self.recipe)
 
     def load(self, folder: Path) -> FineTuned:
-        return FineTuned(load_classifier(folder, None, self.device).eval(), self.tokenizer, self.device)
+        network = load_classifier(folder, None, self.device).eval()
+        return FineTuned(network, self.tokenizer, self.device, self.recipe)
 
 
 class _Fitting:
@@ -90,17 +90,17 @@ class _Fitting:
         self.device = classifier.device
         self.in_half = pack and self.device.type == "cuda" and precision.native(self.device)
 
-    def by_hand(self, recipe: Training, objective: Objective) -> ByHand | None:
+    def by_hand(self, recipe: Training, objective: Objective) -> WeightsAndStep | None:
         return None
 
-    def inputs_of(self, rows: Rows) -> Tensors:
+    def inputs_of(self, rows: Rows) -> NamedTensors:
         few = self.device.type == "cuda"
         if not self.pack:
             return self.inputs.batch(rows, round_to=FEW_WIDTHS if few else 1)
         fill_to, round_to = few_shapes(self.network) if few else (1, 1)
         return self.inputs.packed(rows, fill_to=fill_to, round_to=round_to)
 
-    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
         with nullcontext() if self.in_half else precision.for_training(self.device):
             logits, first = said(self.network, batch)
         return logits.float(), first.float()
@@ -108,7 +108,7 @@ class _Fitting:
     def log_proba(self, rows: Rows) -> torch.Tensor:
         return self.classifier.read(self.inputs.only(rows)).log_proba
 
-    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+    def adversarial(self, batch: NamedTensors, epsilon: float) -> torch.Tensor:
         words: Any = self.network.get_input_embeddings()  # type: ignore[operator]
         shape = (*batch["input_ids"].shape, words.embedding_dim)
         noise = torch.randn(shape, device=self.device)
@@ -119,21 +119,22 @@ class _Fitting:
 class FineTuned:
     """A fine-tuned encoder. Its embedding is the last layer's first token, before the head."""
 
-    def __init__(self, network: nn.Module, tokenizer: Any, device: torch.device) -> None:
+    def __init__(self, network: nn.Module, tokenizer: Any, device: torch.device, recipe: Training) -> None:
         self.network = network
         self.tokenizer = tokenizer
         self.device = device
+        self.recipe = recipe
 
     def packs(self, inputs: Tokens) -> bool:
-        """Whether these texts can be read end to end: of a text without tokens there is no first one."""
-        return packable(self.network) and bool(inputs.lengths.all())
+        """Whether these texts are read end to end, rather than padded."""
+        return packs(self.network, inputs, self.recipe)
 
     def read(
         self, inputs: Tokens, progress: Progress = silent, head_input: bool = False, budget: int | None = None
     ) -> Readout:
         pack = self.packs(inputs)
 
-        def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
+        def forward(batch: NamedTensors) -> tuple[torch.Tensor, ...]:
             with last_inputs(network) as entered:
                 logits, first = said(network, batch)
             found = logits.float().log_softmax(1), first
@@ -146,7 +147,7 @@ class FineTuned:
         chosen = inputs.only(rows)
         pack = self.packs(chosen)
 
-        def forward(batch: Tensors) -> tuple[torch.Tensor, ...]:
+        def forward(batch: NamedTensors) -> tuple[torch.Tensor, ...]:
             return moments_of(lambda: said(network, batch)[0].float().log_softmax(1), samples)
 
         with precision.reading(self.network, in_half=pack) as network, dropout_on(network, seed):
@@ -176,7 +177,7 @@ def embedding_tables(network: nn.Module) -> list[nn.Embedding]:
     return [module for module in body.embeddings.modules() if isinstance(module, nn.Embedding)]
 
 
-def said(network: nn.Module, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+def said(network: nn.Module, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
     """The logits of some texts, and their last layer's first token."""
     with packed(network, batch) if "bounds" in batch else nullcontext(batch) as inputs, first_tokens(network) as seen:
         logits = network(**inputs).logits

@@ -22,8 +22,8 @@ from actune.models import precision
 from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_classifier, load_encoder
 from actune.models.finetuning import FineTuned, FineTuning
-from actune.models.reader import BUDGET
-from actune.models.tokens import Tokens, moved
+from actune.models.reader import tokens_per_batch
+from actune.models.tokens import NamedTensors, Tokens, moved
 
 Rows = npt.NDArray[np.int64]
 States = npt.NDArray[np.float16]  # (tokens, width)
@@ -31,18 +31,16 @@ ABOVE = ("pooler", "final_norm")  # of an encoder, beside its upper layers
 
 
 @dataclass(frozen=True)
-class Hidden(Tokens):
+class HiddenStates(Tokens):
     """Tokens with what the lower layers say about each, end to end like the tokens themselves."""
 
     states: States
 
-    def only(self, rows: Rows) -> Hidden:
+    def only(self, rows: Rows) -> HiddenStates:
         tokens = super().only(rows)
-        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.states[self.places(rows)])
+        return HiddenStates(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.states[self.places(rows)])
 
-    def batch(
-        self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
-    ) -> dict[str, torch.Tensor]:
+    def batch(self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1) -> NamedTensors:
         mask = super().batch(rows, None, round_to)["attention_mask"]
         states = np.zeros((*mask.shape, self.states.shape[1]), np.float16)
         states[mask.numpy() > 0] = self.states[self.places(rows)]
@@ -55,18 +53,16 @@ class Hidden(Tokens):
 
 
 @dataclass(frozen=True)
-class Flowing(Tokens):
+class Recomputed(Tokens):
     """Tokens whose lower layers run anew for every batch, where keeping their outputs would take too much room."""
 
-    lower: Callable[[dict[str, torch.Tensor]], torch.Tensor]
+    lower: Callable[[NamedTensors], torch.Tensor]
 
-    def only(self, rows: Rows) -> Flowing:
+    def only(self, rows: Rows) -> Recomputed:
         tokens = super().only(rows)
-        return Flowing(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.lower)
+        return Recomputed(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self.lower)
 
-    def batch(
-        self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1
-    ) -> dict[str, torch.Tensor]:
+    def batch(self, rows: Sequence[int] | Rows, device: torch.device | None = None, round_to: int = 1) -> NamedTensors:
         batch = super().batch(rows, device, round_to)
         return {"inputs_embeds": self.lower(batch), "attention_mask": batch["attention_mask"]}
 
@@ -79,7 +75,7 @@ class Flowing(Tokens):
 class UpperLayers(FineTuning):
     """Trains the last `recipe.train_layers` layers and the head; everything below is read from a file."""
 
-    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Hidden | Flowing:
+    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> HiddenStates | Recomputed:
         tokens = super().prepare(texts, progress)
         gigabytes = len(tokens.flat) * self.width * 2 / 1e9
         if gigabytes > self.recipe.cache_limit:
@@ -87,15 +83,15 @@ class UpperLayers(FineTuning):
             self.notes.append(
                 f"the lower layers' outputs would take {gigabytes:.1f} GB, {limit}: they are computed anew"
             )
-            return Flowing(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._lower)
+            return Recomputed(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._lower)
         name = name_of(self.folder, texts, f"below {self.recipe.train_layers} {self.limit} {self.device.type}")
         file = cache_folder() / "layers" / f"{name}.npy"
         if not file.exists():
             self.notes.append(
                 f"the lower layers' outputs for {len(tokens):,} texts take {gigabytes:.2f} GB in the cache"
             )
-        states = _kept(file, lambda: self._all_lower(tokens, progress))
-        return Hidden(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, states)
+        states = _cached(file, lambda: self._all_lower(tokens, progress))
+        return HiddenStates(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, states)
 
     @cached_property
     def encoder(self) -> nn.Module:
@@ -115,7 +111,7 @@ class UpperLayers(FineTuning):
     def _upper(self, network: nn.Module) -> nn.Module:
         return upper(network, self.recipe.train_layers)
 
-    def _lower(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def _lower(self, batch: NamedTensors) -> torch.Tensor:
         """What reaches the first trained layer (texts, tokens, width)."""
         here = {name: tensor.to(self.device) for name, tensor in batch.items()}
         first = layers_of(self.encoder, self.recipe.train_layers)[0][-self.recipe.train_layers]
@@ -127,7 +123,7 @@ class UpperLayers(FineTuning):
         states: States = np.empty((len(tokens.flat), self.width), np.float16)
         stage, done = f"lower layers, {states.nbytes / 1e9:.2f} GB", 0
         progress(stage, done, len(tokens))  # the size before the wait
-        for rows in tokens.batches(BUDGET.get(self.device.type, 4096)):
+        for rows in tokens.batches(tokens_per_batch(self.device)):
             batch = tokens.batch(rows)
             places = np.concatenate([np.arange(tokens.offsets[row], tokens.offsets[row + 1]) for row in rows])
             states[places] = self._lower(batch).cpu().numpy()[batch["attention_mask"].numpy() > 0]
@@ -140,7 +136,7 @@ class Upper(FineTuned):
     """The trained upper layers; saved, they stand on the pretrained lower ones again."""
 
     def __init__(self, network: nn.Module, learner: UpperLayers) -> None:
-        super().__init__(network, learner.tokenizer, learner.device)
+        super().__init__(network, learner.tokenizer, learner.device, learner.recipe)
         self.learner = learner
 
     def perturbed(self, inputs: Tokens, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
@@ -159,10 +155,10 @@ class Upper(FineTuned):
                 own = f"{prefix}{int(number) - below}.{rest}"
             if own in trained:
                 value.copy_(trained[own])
-        FineTuned(whole, self.tokenizer, self.device).save(folder, classes, card)
+        FineTuned(whole, self.tokenizer, self.device, self.recipe).save(folder, classes, card)
 
 
-class Given(nn.Module):
+class PassThrough(nn.Module):
     """Stands in for embeddings and lower layers: it hands on what it is given."""
 
     def forward(self, *given: Any, **named: Any) -> torch.Tensor:
@@ -176,7 +172,7 @@ def upper(network: nn.Module, count: int) -> nn.Module:
     layers, name = layers_of(network, count)
     parent = network.get_submodule(name.rpartition(".")[0])
     setattr(parent, name.rpartition(".")[2], nn.ModuleList(layers[-count:]))
-    body.embeddings = Given()
+    body.embeddings = PassThrough()
     if hasattr(body, "embeddings_project"):
         body.embeddings_project = nn.Identity()
     prefix = f"{network.base_model_prefix}."
@@ -201,7 +197,7 @@ class _Enough(Exception):
     """What was looked for is found: the rest of the pass is of no use."""
 
 
-def _reaching(layer: nn.Module, network: nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+def _reaching(layer: nn.Module, network: nn.Module, batch: NamedTensors) -> torch.Tensor:
     """The hidden states that a layer is given in a pass."""
     seen: list[torch.Tensor] = []
 
@@ -214,7 +210,7 @@ def _reaching(layer: nn.Module, network: nn.Module, batch: dict[str, torch.Tenso
     return seen[0]
 
 
-def _kept(file: Path, compute: Callable[[], States]) -> States:
+def _cached(file: Path, compute: Callable[[], States]) -> States:
     """`compute()`, or what an earlier call has kept; from the disk page by page."""
     with suppress(OSError, ValueError):
         found: States = np.load(file, mmap_mode="r", allow_pickle=False)

@@ -1,11 +1,19 @@
-"""The learners by name, the training recipe that each uses on each device, and what a round would cost."""
+"""The learners by name: what each can do, its training recipe on each device, and what a round would cost.
+
+Whoever needs to know what a learner can do asks its `LearnerKind`; nobody compares names. A learner of another package
+is found by an entry point of the group `actune.learners` that has the learner's name and leads to its `LearnerKind`.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, field, replace
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actune.core.settings import Training
 from actune.errors import SettingError, nearest
@@ -17,11 +25,9 @@ if TYPE_CHECKING:
     from actune.models.finetuning import FineTuning
     from actune.models.tokens import Tokens
 
-LEARNERS = {
-    "auto": "finetune on a GPU; on a CPU all or half of its layers, by --round-seconds; else probe, then finetune once",
-    "finetune": "trains the whole encoder afresh every round",
-    "probe": "trains a small head on frozen embeddings",
-}
+GROUP = "actune.learners"  # of entry points
+AUTO = "auto"  # no learner: the choice of one, by what this machine can do
+AUTO_HELP = "finetune on a GPU; on a CPU all or half of its layers, by --round-seconds; else probe, then finetune once"
 
 PAPER = Training()
 # a third of the weights and the slowest gradients; benchmarks/speed/accuracy.py measures what that costs
@@ -29,37 +35,115 @@ GPU = Training(freeze_embeddings=True)
 # chosen by benchmarks/cpu_recipe.py: a higher rate needs fewer steps, and embeddings are half of a small encoder
 CPU = Training(learning_rate=1e-4, steps=150, dev_at_epoch_end=False, freeze_embeddings=True)
 # a head has learnt long before its epochs are over: benchmarks/auto/learning.py
-PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, as_long=False, dev_at_epoch_end=False)
+PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, no_fewer_steps=False, dev_at_epoch_end=False)
+
+
+class Price(NamedTuple):
+    """Roughly what a learner takes, for plans of experiments."""
+
+    step: float  # seconds of a training step
+    text: float  # seconds of reading a text
+
+
+@dataclass(frozen=True)
+class LearnerKind:
+    """A learner that runs can name, how it is made, and what it can do."""
+
+    name: str
+    help: str
+    make: Callable[[Path, int, int, Training, torch.device], Learner]  # encoder, classes, max_tokens, recipe, device
+    recipe: Callable[[str], Training]  # the default one on a kind of device: cpu, cuda
+    saved_file: str  # JSON in the folder of a saved classifier: its `classes`, and `encoder` where that is frozen
+    is_frozen_encoder: bool  # a classifier stands on the run's encoder; else it brings its own
+    has_dropout: Callable[[Path], bool] = lambda folder: False  # whether several passes over a text differ
+    perturbs_words: bool = False  # it can take small steps in the word embeddings
+    trains_layers: bool = False  # it can train the last layers alone (`train_layers`)
+    keeps_prepared_pool: Callable[[Training], bool] = lambda recipe: True  # other runs may use its prepared texts
+    reorder: Callable[[Any, Sequence[int]], None] | None = None  # brings a classifier's outputs into another order
+    library: str = "actune"  # that loads a saved classifier, for its model card
+    prices: Mapping[str, Price] = field(default_factory=dict)  # by the kind of device
+    automatic: bool = False  # `auto` may choose it: the first learner that a machine can afford
+    estimate_round: Callable[[Any, Any, int, int, bool], float] | None = None  # see `estimate_round`; None costs little
+
+    def price_on(self, device: str) -> Price:
+        """Its price on a kind of device, or a high one where it does not say."""
+        return self.prices.get(device, Price(0.07, 0.004))
+
+    def saved_here(self, folder: Path) -> bool:
+        """Whether the folder holds a classifier of this learner."""
+        return (folder / self.saved_file).is_file()
+
+
+LEARNERS: dict[str, LearnerKind] = {}
+
+
+def register(kind: LearnerKind) -> LearnerKind:
+    """Makes a learner known by its name."""
+    if kind.name == AUTO or LEARNERS.get(kind.name, kind) != kind:
+        raise SettingError(f"there is a learner {kind.name!r} already: give this one another name")
+    return LEARNERS.setdefault(kind.name, kind)
+
+
+def find_learner(name: str) -> LearnerKind:
+    """The learner called `name`, registered here or by an installed package."""
+    if name in LEARNERS:
+        return LEARNERS[name]
+    for entry in entry_points(group=GROUP, name=name):
+        return register(_loaded(entry))
+    installed = entry_points(group=GROUP).names
+    raise SettingError(
+        f"unknown learner {name!r}: {nearest(name, {AUTO, *LEARNERS, *installed})}; "
+        "a learner of another package must be installed with that package"
+    )
+
+
+def _loaded(entry: EntryPoint) -> LearnerKind:
+    package = entry.dist.name if entry.dist else entry.value
+    try:
+        kind = entry.load()
+    except Exception as error:  # a package of somebody else may raise anything
+        raise SettingError(
+            f"the learner {entry.name!r} of the package {package} cannot be loaded: {error!r}"
+        ) from error
+    if not isinstance(kind, LearnerKind) or kind.name != entry.name:
+        raise SettingError(
+            f"the package {package} names a learner {entry.name!r} and gives {kind!r}, not a LearnerKind"
+        )
+    return kind
+
+
+def all_learners() -> list[LearnerKind]:
+    """All learners, those of installed packages included; one that cannot be loaded is left out."""
+    for entry in entry_points(group=GROUP):
+        with suppress(SettingError):
+            find_learner(entry.name)
+    return list(LEARNERS.values())
+
+
+def described() -> dict[str, str]:
+    """What `--learner` takes, each with its help."""
+    return {AUTO: AUTO_HELP, **{kind.name: kind.help for kind in all_learners()}}
 
 
 def check_learner(name: str) -> str:
-    if name not in LEARNERS:
-        raise SettingError(f"unknown learner {name!r}: {nearest(name, LEARNERS)}")
-    return name
+    return name if name == AUTO else find_learner(name).name
+
+
+def final_learner() -> LearnerKind:
+    """The learner that trains the encoder once at the end, where the rounds had a frozen one."""
+    return next(kind for kind in LEARNERS.values() if kind.automatic and not kind.is_frozen_encoder)
 
 
 def recipe_for(learner: str, device: str) -> Training:
     """The measured default recipe of a learner: nearly the paper's on a GPU, a shorter one on a CPU."""
-    if learner == "probe":
-        return PROBE
-    return CPU if device == "cpu" else GPU
+    return find_learner(learner).recipe(device)
 
 
 def make_learner(
     name: str, folder: Path, classes: int, max_tokens: int, recipe: Training, device: torch.device
 ) -> Learner:
     """The learner called `name` on the encoder in `folder`."""
-    if name == "probe":
-        from actune.models.probing import Probing
-
-        return Probing(folder, classes, max_tokens, recipe, device)
-    if recipe.train_layers:
-        from actune.models.layers import UpperLayers
-
-        return UpperLayers(folder, classes, max_tokens, recipe, device)
-    from actune.models.finetuning import FineTuning
-
-    return FineTuning(folder, classes, max_tokens, recipe, device)
+    return find_learner(name).make(folder, classes, max_tokens, recipe, device)
 
 
 def estimate_round(learner: FineTuning, pool: Tokens, dev: int, labels: int, trusts: bool) -> float:
@@ -77,9 +161,9 @@ def estimate_round(learner: FineTuning, pool: Tokens, dev: int, labels: int, tru
     few, rest = sample[: recipe.labelled_batch], sample[recipe.labelled_batch :]
     trusted = PseudoLabels(rest, np.zeros(len(rest), np.int64), np.ones(len(rest), np.float32))
     training = TrainingSet(few, np.arange(len(few)) % learner.classes, trusted if trusts else PseudoLabels.none())
-    timed = replace(recipe, steps=4, epochs=4)
-    trial = type(learner).__new__(type(learner))
-    trial.__dict__.update(learner.__dict__, recipe=timed)
+    timed = replace(recipe, steps=4, epochs=4, most_steps=4)
+    trial = copy(learner)
+    trial.recipe = timed
     marks = [time.perf_counter()]
     classifier = trial.fit(
         pool, training, Objective(), Streams(0), progress=lambda *_: marks.append(time.perf_counter())
@@ -92,3 +176,74 @@ def estimate_round(learner: FineTuning, pool: Tokens, dev: int, labels: int, tru
     steps = steps_with(labels, Objective(), recipe) if trusts else steps_alone(labels, recipe)
     looks = 1 + steps // recipe.dev_every + (epochs if recipe.dev_at_epoch_end and not trusts else 0)
     return steps * step + (looks * dev + len(pool)) * per_text
+
+
+def _make_finetuning(folder: Path, classes: int, max_tokens: int, recipe: Training, device: torch.device) -> Learner:
+    if recipe.train_layers:
+        from actune.models.layers import UpperLayers
+
+        return UpperLayers(folder, classes, max_tokens, recipe, device)
+    from actune.models.finetuning import FineTuning
+
+    return FineTuning(folder, classes, max_tokens, recipe, device)
+
+
+def _make_probing(folder: Path, classes: int, max_tokens: int, recipe: Training, device: torch.device) -> Learner:
+    from actune.models.probing import Probing
+
+    return Probing(folder, classes, max_tokens, recipe, device)
+
+
+def _encoder_has_dropout(folder: Path) -> bool:
+    from actune.models.sampling import has_dropout
+
+    return has_dropout(folder)
+
+
+def _reorder_finetuned(classifier: Any, order: Sequence[int]) -> None:
+    from actune.models.finetuning import last_linear
+    from actune.models.heads import reorder_outputs
+
+    reorder_outputs(last_linear(classifier.network), order)
+
+
+def _reorder_probed(classifier: Any, order: Sequence[int]) -> None:
+    from actune.models.heads import reorder_outputs
+
+    reorder_outputs(classifier.network.out, order)
+
+
+# prices: minilm on two cores, mpnet on one H200
+register(
+    LearnerKind(
+        name="finetune",
+        help="trains the whole encoder afresh every round",
+        make=_make_finetuning,
+        recipe=lambda device: CPU if device == "cpu" else GPU,
+        saved_file="config.json",
+        is_frozen_encoder=False,
+        has_dropout=_encoder_has_dropout,
+        perturbs_words=True,
+        trains_layers=True,
+        keeps_prepared_pool=lambda recipe: not recipe.train_layers,  # with them, prepared texts hold an encoder
+        reorder=_reorder_finetuned,
+        library="transformers",
+        prices={"cpu": Price(0.07, 0.004), "cuda": Price(0.008, 0.0002)},
+        automatic=True,
+        estimate_round=estimate_round,
+    )
+)
+register(
+    LearnerKind(
+        name="probe",
+        help="trains a small head on frozen embeddings",
+        make=_make_probing,
+        recipe=lambda device: PROBE,
+        saved_file="probe.json",
+        is_frozen_encoder=True,
+        has_dropout=lambda folder: True,  # its head has
+        reorder=_reorder_probed,
+        prices={"cpu": Price(0.0012, 0.000002), "cuda": Price(0.002, 0.000001)},
+        automatic=True,
+    )
+)

@@ -11,8 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from actune.models.steps import Tensors
-from actune.models.tokens import Tokens
+from actune.models.tokens import NamedTensors, Tokens
 
 SHARE = 0.15
 IGNORED = -100  # where no token is asked for
@@ -28,7 +27,7 @@ class Cloze(Tokens):
 
     def batch(
         self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device | None = None, round_to: int = 1
-    ) -> Tensors:
+    ) -> NamedTensors:
         """These rows padded, the places of the asked tokens among all of the batch, and those tokens as labels."""
         shown = super().batch(rows, device, round_to)
         asked = Tokens(self.asked, self.offsets, IGNORED, 0).batch(rows, round_to=round_to)["input_ids"].flatten()
@@ -46,9 +45,9 @@ def ordinary(tokens: Tokens, tokenizer: Any) -> Flags:
     return ~np.isin(tokens.flat, tokenizer.all_special_ids)
 
 
-def ask(tokens: Tokens, drawn: Flags) -> Cloze:
-    """The texts in full, with the drawn tokens asked for."""
-    asked = np.where(drawn, tokens.flat, np.int32(IGNORED))
+def ask(tokens: Tokens, chosen: Flags) -> Cloze:
+    """The texts in full, with the chosen tokens asked for."""
+    asked = np.where(chosen, tokens.flat, np.int32(IGNORED))
     return Cloze(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, asked)
 
 
@@ -58,16 +57,16 @@ def hide(tokens: Tokens, tokenizer: Any, rng: np.random.Generator, share: float 
     Of these 80 % show the mask, 10 % a random token and 10 % themselves.
     """
     draws = np.where(ordinary(tokens, tokenizer), rng.random(len(tokens.flat)), np.inf)
-    drawn = draws < max(share, np.nextafter(draws.min(), 1))
+    chosen = draws < max(share, np.nextafter(draws.min(), 1))
     fate = rng.random(len(tokens.flat))
     words = np.setdiff1d(list(tokenizer.get_vocab().values()), tokenizer.all_special_ids).astype(np.int32)
-    shown = np.where(drawn & (fate < 0.8), np.int32(tokenizer.mask_token_id), tokens.flat)
-    swapped = drawn & (fate >= 0.9)
+    shown = np.where(chosen & (fate < 0.8), np.int32(tokenizer.mask_token_id), tokens.flat)
+    swapped = chosen & (fate >= 0.9)
     shown[swapped] = rng.choice(words, swapped.sum())
-    return Cloze(shown, tokens.offsets, tokens.pad, tokens.cut, ask(tokens, drawn).asked)
+    return Cloze(shown, tokens.offsets, tokens.pad, tokens.cut, ask(tokens, chosen).asked)
 
 
-def answers(network: nn.Module, batch: Tensors) -> torch.Tensor:  # (places, vocabulary)
+def answers(network: nn.Module, batch: NamedTensors) -> torch.Tensor:  # (places, vocabulary)
     """The masked language model's logits at the asked places.
 
     Only their hidden states reach the projection to the vocabulary, which is most of the memory.
@@ -87,7 +86,7 @@ def answers(network: nn.Module, batch: Tensors) -> torch.Tensor:  # (places, voc
     return logits.flatten(0, 1).index_select(0, batch["places"]).float()  # type: ignore[no-any-return]
 
 
-def in_place(values: torch.Tensor, batch: Tensors) -> torch.Tensor:  # (texts, tokens)
+def in_place(values: torch.Tensor, batch: NamedTensors) -> torch.Tensor:  # (texts, tokens)
     """What was found for each asked token, where it stands in its text; 0 elsewhere."""
     shape = batch["input_ids"].shape
     return values.new_zeros(shape.numel()).index_add(0, batch["places"], values).view(shape)

@@ -8,13 +8,15 @@ import torch
 from torch.nn.functional import cosine_similarity, cross_entropy
 
 from actune.core.objective import Objective
-from actune.models.steps import Tensors
+from actune.models.tokens import NamedTensors
 
 MARGIN = 1.0  # of the contrast between two classes
 FEW = 1e-10  # so that a class nobody predicts divides nothing by zero
 
 
-def training_loss(logits: torch.Tensor, embedding: torch.Tensor, batch: Tensors, objective: Objective) -> torch.Tensor:
+def training_loss(
+    logits: torch.Tensor, embedding: torch.Tensor, batch: NamedTensors, objective: Objective
+) -> torch.Tensor:
     """The loss of one step, but for the adversarial part. The labelled rows come first, then the pseudo-labelled ones.
 
     Nothing here waits for the device: sums are masked instead of rows being picked.
@@ -29,7 +31,7 @@ def training_loss(logits: torch.Tensor, embedding: torch.Tensor, batch: Tensors,
         kept = certainty(said) > objective.certainty
         learnt = soft_loss(student, said, kept)
         learnt = learnt + objective.contrast * contrast(embedding[len(labels) :], said.argmax(1), kept)
-        learnt = learnt + objective.spread * masked_mean(from_uniform(student), kept)
+        learnt = learnt + objective.confidence_penalty * masked_mean(from_uniform(student), kept)
         return supervised + objective.weight * learnt
     if objective.targets == "sharpened":
         targets = sharpened(batch["proba"]).argmax(1)

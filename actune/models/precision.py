@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar
@@ -76,8 +76,10 @@ def _in_float32(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 def native(device: torch.device) -> bool:
     """Whether products of bfloat16 numbers are faster there than those of float32."""
-    supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-    return device.type == "cuda" or (device.type == "cpu" and bool(supported and supported()))
+    if device.type != "cpu":
+        return device.type == "cuda"
+    capabilities: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # torch 2.11 may lack it
+    return bool(capabilities.get("avx512_bf16", False))
 
 
 def name(device: torch.device) -> str:

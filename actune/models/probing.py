@@ -19,17 +19,17 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.errors import MissingSignal
-from actune.models import precision
+from actune.models import fast, precision
 from actune.models.cache import Embedded, Room, cached_vectors, in_memory
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
-from actune.models.heads import Head, steps_by_hand
-from actune.models.packing import packable, packed
+from actune.models.fast.heads import steps_by_hand
+from actune.models.fast.packing import packed, packs
+from actune.models.heads import Head
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
-from actune.models.steps import Tensors
-from actune.models.tokens import tokenize
-from actune.models.training import ByHand, Rows, accuracy_on, train
+from actune.models.tokens import NamedTensors, tokenize
+from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
 
 MANY = 500_000  # embeddings: so many and more are read in blocks
 BLOCK = 65_536
@@ -52,6 +52,7 @@ class Probing:
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
         how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
+        how += fast.mark(self.recipe)
         vectors, cut = cached_vectors(self.folder, texts, how, lambda room: self._embed(texts, progress, room))
         self.cut = cut
         if cut:
@@ -99,10 +100,10 @@ class Probing:
         if self._encoder is None:
             self._encoder = load_encoder(self.folder, self.device)
         tokens = tokenize(load_tokenizer(self.folder), texts, self.limit)
-        mode, pack = pooling_mode(self.folder), packable(self._encoder) and bool(tokens.lengths.all())
+        mode, pack = pooling_mode(self.folder), packs(self._encoder, tokens, self.recipe)
         encoder = precision.halved(self._encoder) if pack else self._encoder
 
-        def forward(batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor]:
+        def forward(batch: NamedTensors) -> tuple[torch.Tensor]:
             if not pack:
                 return (pool(encoder(**batch)[0], batch["attention_mask"], mode),)
             with packed(encoder, batch, every=True) as inputs:
@@ -139,19 +140,19 @@ class _Fitting:
         self.network = classifier.network
         self.inputs = inputs
 
-    def by_hand(self, recipe: Training, objective: Objective) -> ByHand | None:
+    def by_hand(self, recipe: Training, objective: Objective) -> WeightsAndStep | None:
         return steps_by_hand(self.network, recipe, objective)
 
-    def inputs_of(self, rows: Rows) -> Tensors:
+    def inputs_of(self, rows: Rows) -> NamedTensors:
         return {"inputs": self.inputs[torch.from_numpy(rows).to(self.inputs.device)]}
 
-    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
         return self.network(**batch)  # type: ignore[no-any-return]
 
     def log_proba(self, rows: Rows) -> torch.Tensor:
         return self.classifier.read(self.inputs_of(rows)["inputs"]).log_proba
 
-    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+    def adversarial(self, batch: NamedTensors, epsilon: float) -> torch.Tensor:
         raise MissingSignal(NO_WORDS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import partial
 
@@ -13,14 +13,18 @@ import torch
 
 from actune.core.progress import Progress, silent
 from actune.models import precision
-from actune.models.tokens import Tokens
+from actune.models.tokens import NamedTensors, Tokens
 
-BUDGET = {"cpu": 1024, "cuda": 65536}  # padded tokens in a batch
+# padded tokens in a batch, by device
+TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 65536}
+TOKENS_WITH_VOCABULARY = {"cpu": 1024, "cuda": 16384}  # logits of a large vocabulary take much memory
+TOKENS_WITH_GRADIENTS = {"cpu": 1024, "cuda": 8192}  # what a gradient needs of each token is kept
+ELSEWHERE = 4096  # on other devices
 ALIGNED = 8  # widths in tokens that a GPU's kernels for masked attention take as they are
 
 
 def read_tokens(
-    forward: Callable[[dict[str, torch.Tensor]], tuple[torch.Tensor, ...]],
+    forward: Callable[[NamedTensors], tuple[torch.Tensor, ...]],
     tokens: Tokens,
     device: torch.device,
     progress: Progress = silent,
@@ -37,7 +41,7 @@ def read_tokens(
     empty = empty or partial(torch.empty, device=device)
     results: tuple[torch.Tensor, ...] = ()
     done = 0
-    waiting = deque(tokens.batches(budget or BUDGET.get(device.type, 4096)))
+    waiting = deque(tokens.batches(budget or tokens_per_batch(device)))
     with torch.inference_mode(), nullcontext() if pack else precision.for_reading(device):
         while waiting:
             rows = waiting.popleft()
@@ -57,6 +61,11 @@ def read_tokens(
             done += len(rows)
             progress(stage, done, len(tokens))
     return results
+
+
+def tokens_per_batch(device: torch.device, limits: Mapping[str, int] = TOKENS_PER_BATCH) -> int:
+    """How many padded tokens a batch has at most."""
+    return limits.get(device.type, ELSEWHERE)
 
 
 def _width(device: torch.device) -> int:

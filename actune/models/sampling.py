@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 from torch import nn
 
 from actune.errors import MissingSignal
+from actune.models.encoders import outline
 
 KEEPS_STATISTICS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 Passes = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -51,6 +53,12 @@ def dropout_on(network: nn.Module, seed: int) -> Iterator[None]:
             yield
         finally:
             network.eval()
+
+
+def has_dropout(folder: Path) -> bool:
+    """Whether the encoder's own classifier drops anything in training; no weight is loaded."""
+    with torch.device("meta"):
+        return bool(dropout_layers(outline(folder)))
 
 
 def dropout_layers(network: nn.Module) -> list[nn.Module]:

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actune.errors import MissingSignal
+from actune.models.learners import find_learner
 
 
 def check_signals(method: str, needs: Sequence[str], learner: str, folder: Path, train_layers: int = 0) -> None:
     """One sentence for a signal that is not to be had, with what to use instead."""
     if "word embeddings" in needs and train_layers:
         raise MissingSignal(f"{method} perturbs word embeddings: leave --train-layers out, so that all layers run")
-    if "word embeddings" in needs and learner == "probe":
+    kind = find_learner(learner)
+    if "word embeddings" in needs and not kind.perturbs_words:
         raise MissingSignal(
-            f"{method} perturbs word embeddings and the learner 'probe' stands on frozen ones: use --learner finetune"
+            f"{method} perturbs word embeddings and the learner {learner!r} does not train them: use --learner finetune"
         )
-    if "dropout" in needs and learner == "finetune" and not has_dropout(folder):
+    if "dropout" in needs and not kind.has_dropout(folder):
         raise MissingSignal(
             f"{method} samples dropout and the encoder in {folder} has none: "
             "use margin instead of bald, st instead of ust, or another --model"
@@ -37,17 +39,6 @@ def check_layers(folder: Path, count: int) -> None:
 
     with torch.device("meta"):
         layers_of(outline(folder), count)
-
-
-def has_dropout(folder: Path) -> bool:
-    """Whether the encoder's own classifier drops anything in training; no weight is loaded."""
-    import torch
-
-    from actune.models.encoders import outline
-    from actune.models.sampling import dropout_layers
-
-    with torch.device("meta"):
-        return bool(dropout_layers(outline(folder)))
 
 
 def has_masked_lm(folder: Path) -> bool:

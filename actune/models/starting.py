@@ -8,30 +8,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.errors import ModelError
+from actune.models.learners import LEARNERS, LearnerKind, all_learners
 from actune.models.sources import encoder_digest
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from actune.core.classifier import Classifier, Learner
 
 
 def model_in(folder: Path) -> Path:
     """The folder of a saved classifier: this one, or one with a usual name in it."""
     for place in (folder / "model", folder / "probe", folder):
-        if (place / "config.json").is_file() or (place / "probe.json").is_file():
+        if _found(place):
             return place
-    raise ModelError(f"{str(folder)!r} holds no classifier: it has neither a config.json nor a probe.json")
+    files = ", ".join(sorted(kind.saved_file for kind in LEARNERS.values()))
+    raise ModelError(f"{str(folder)!r} holds no classifier: it has none of the files {files}")
 
 
-def kind_of(folder: Path) -> str:
-    """The learner that such a classifier belongs to."""
-    return "probe" if (folder / "probe.json").is_file() else "finetune"
+def saved_learner(folder: Path) -> LearnerKind:
+    """The learner that a saved classifier belongs to."""
+    if kind := _found(folder):
+        return kind
+    raise ModelError(f"{str(folder)!r} holds no classifier of a learner that is installed here")
+
+
+def _found(folder: Path) -> LearnerKind | None:
+    """Of several learners that know the folder's files the one that came last: transformers' config.json is common."""
+    return next((kind for kind in reversed(all_learners()) if kind.saved_here(folder)), None)
 
 
 def check_start(folder: Path, classes: Sequence[str]) -> None:
     """One sentence for a classifier that knows other classes than the run."""
-    known = classes_of(model_in(folder))
+    known = saved_classes(model_in(folder))
     if len(set(known)) < len(known):
         raise ModelError(f"the classifier in {str(folder)!r} gives two of its classes one name: rename them")
     if sorted(known) != sorted(classes):
@@ -43,44 +50,41 @@ def check_start(folder: Path, classes: Sequence[str]) -> None:
 
 def load_start(learner: Learner, folder: Path, classes: Sequence[str]) -> Classifier:
     """The classifier with its outputs in the order of `classes`."""
-    from actune.models.finetuning import last_linear
-
-    known = classes_of(folder)
-    classifier: Any = learner.load(folder)
-    last = classifier.network.out if kind_of(folder) == "probe" else last_linear(classifier.network)
-    reorder(last, [known.index(name) for name in classes])
-    return classifier  # type: ignore[no-any-return]
+    known, kind = saved_classes(folder), saved_learner(folder)
+    classifier = learner.load(folder)
+    if kind.reorder is not None:
+        kind.reorder(classifier, [known.index(name) for name in classes])
+    elif known != list(classes):
+        raise ModelError(
+            f"the classifier in {str(folder)!r} has its classes in another order than the data, and the learner "
+            f"{kind.name!r} cannot change it: name the classes in the order {', '.join(known)}"
+        )
+    return classifier
 
 
 def check_encoder(folder: Path, encoder: Path) -> None:
     """A head on embeddings means nothing on those of another encoder; a fine-tuned classifier brings its own."""
-    if kind_of(model_in(folder)) != "probe":
-        return
-    facts = json.loads((model_in(folder) / "probe.json").read_text(encoding="utf-8"))
-    if facts.get("encoder") != encoder_digest(encoder):
+    place = model_in(folder)
+    kind = saved_learner(place)
+    if kind.is_frozen_encoder and _facts(place, kind).get("encoder") != encoder_digest(encoder):
         raise ModelError(
-            f"the probe in {str(folder)!r} stands on another encoder than this run: "
+            f"the {kind.name} in {str(folder)!r} stands on another encoder than this run: "
             "give --model (and --adapt) as it was made with"
         )
 
 
-def reorder(last: nn.Module, order: Sequence[int]) -> None:
-    """The same linear layer with its outputs in another order."""
-    import torch
-
-    with torch.no_grad():
-        for values in (last.weight, last.bias):
-            if isinstance(values, torch.Tensor):
-                values.copy_(values[list(order)].clone())
-
-
-def classes_of(folder: Path) -> list[str]:
+def saved_classes(folder: Path) -> list[str]:
     """The names that a saved classifier gives its outputs, in their order."""
-    file = folder / ("probe.json" if kind_of(folder) == "probe" else "config.json")
+    kind = saved_learner(folder)
     try:
-        facts = json.loads(file.read_text(encoding="utf-8"))
+        facts = _facts(folder, kind)
         if "classes" in facts:
             return [str(name) for name in facts["classes"]]
         return [str(facts["id2label"][number]) for number in sorted(facts["id2label"], key=int)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
+        file = folder / kind.saved_file
         raise ModelError(f"{file} does not name the classes of a classifier: {error!r}") from error
+
+
+def _facts(folder: Path, kind: LearnerKind) -> Any:
+    return json.loads((folder / kind.saved_file).read_text(encoding="utf-8"))

@@ -14,11 +14,8 @@ from actune.errors import MissingSignal
 from actune.models.cache import Embedded, Room, cached_vectors
 from actune.models.encoders import load_masked_lm, load_tokenizer, token_limit
 from actune.models.masking import SHARE, answers, ask, in_place, ordinary
-from actune.models.reader import read_tokens
-from actune.models.steps import Tensors
-from actune.models.tokens import tokenize
-
-BUDGET = {"cpu": 1024, "cuda": 16384}  # padded tokens in a batch: logits of a large vocabulary take much memory
+from actune.models.reader import TOKENS_WITH_VOCABULARY, read_tokens, tokens_per_batch
+from actune.models.tokens import NamedTensors, tokenize
 
 
 def surprisal(
@@ -58,15 +55,16 @@ def _read(
     network.eval()
     tokenizer = load_tokenizer(folder)
     tokens = tokenize(tokenizer, texts, limit)
-    drawn = Streams(seed).rng("surprisal").random(len(tokens.flat)) < share
-    cloze = ask(tokens, drawn & ordinary(tokens, tokenizer))
+    chosen = Streams(seed).rng("surprisal").random(len(tokens.flat)) < share
+    cloze = ask(tokens, chosen & ordinary(tokens, tokenizer))
 
-    def forward(batch: Tensors) -> tuple[torch.Tensor]:
+    def forward(batch: NamedTensors) -> tuple[torch.Tensor]:
         # a token in plain sight surprises little: bfloat16 would round most of it away
         with torch.autocast(device.type, enabled=False):
             losses = nn.functional.cross_entropy(answers(network, batch), batch["labels"], reduction="none")
         values = in_place(losses, batch)
         return (nn.functional.pad(values, (0, limit - values.shape[1])),)
 
-    (vectors,) = read_tokens(forward, cloze, device, progress, BUDGET.get(device.type), stage="surprisal")
+    budget = tokens_per_batch(device, TOKENS_WITH_VOCABULARY)
+    (vectors,) = read_tokens(forward, cloze, device, progress, budget, stage="surprisal")
     return vectors, tokens.cut

@@ -20,6 +20,8 @@ from actune.core.progress import Progress, silent
 from actune.errors import StorageError
 from actune.models.cache import cache_folder
 
+NamedTensors = dict[str, torch.Tensor]  # what a network is given, by the names of its arguments
+
 CHUNK = 2048  # texts handed to the tokenizer at a time, so that progress moves
 MOST_IN_MEMORY = 50_000_000  # tokens: more of them lie in a file of the cache that is mapped into memory
 
@@ -51,7 +53,7 @@ class Tokens:
 
     def batch(
         self, rows: Sequence[int] | npt.NDArray[np.int64], device: torch.device | None = None, round_to: int = 1
-    ) -> dict[str, torch.Tensor]:
+    ) -> NamedTensors:
         """These rows, padded to the longest of them, or to the next multiple that some text of all reaches."""
         lengths = self.lengths[rows]
         width = int(min(-(-lengths.max() // round_to) * round_to, self.lengths.max()))
@@ -66,8 +68,8 @@ class Tokens:
         device: torch.device | None = None,
         fill_to: int = 1,
         round_to: int = 1,
-    ) -> dict[str, torch.Tensor]:
-        """These rows end to end, and where each lies (`packing.Layout`): in place and in a grid as wide as the longest.
+    ) -> NamedTensors:
+        """These rows end to end, and where each lies (`fast.blocks.Layout`): in place and in a grid.
 
         Filler, where it is asked for, makes their number a multiple, so that few shapes recur; so does rounded width.
         """
@@ -107,7 +109,7 @@ class Tokens:
             start = stop
 
 
-def moved(arrays: dict[str, npt.NDArray[Any]], device: torch.device | None) -> dict[str, torch.Tensor]:
+def moved(arrays: dict[str, npt.NDArray[Any]], device: torch.device | None) -> NamedTensors:
     """Arrays as tensors; from pinned memory a copy to the GPU waits for nothing."""
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
     if device is not None and device.type == "cuda":
@@ -169,7 +171,7 @@ class _Growing:
         if self._file is None:
             try:
                 cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._file = TemporaryFile(dir=cache_folder())  # the mapped array outlives it
+                self._file = TemporaryFile(dir=cache_folder())  # noqa: SIM115 - the mapped array outlives it
             except OSError:  # no cache can be written here: everything stays in memory
                 self._most = sys.maxsize
                 return

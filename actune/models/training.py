@@ -18,12 +18,15 @@ from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
+from actune.models import fast
+from actune.models.fast.graphs import make_fast_steps
 from actune.models.objectives import training_loss
-from actune.models.steps import Tensors, make_step
-from actune.models.weights import HalfWeights, Weights
+from actune.models.steps import Step
+from actune.models.tokens import NamedTensors
+from actune.models.weights import Weights
 
 Rows = npt.NDArray[np.int64]
-ByHand = tuple[Weights, Callable[[Tensors], None]]
+WeightsAndStep = tuple[Weights, Callable[[NamedTensors], None]]
 KNOWN = ("labels", "targets", "weights", "proba")
 
 
@@ -47,13 +50,13 @@ class Fitting(Protocol):
         """Whether it is to compute in bfloat16 throughout, rather than where autocast thinks best."""
         ...
 
-    def by_hand(self, recipe: Training, objective: Objective) -> ByHand | None:
+    def by_hand(self, recipe: Training, objective: Objective) -> WeightsAndStep | None:
         """Weights and a step on them, where these can do without autograd."""
         ...
 
-    def inputs_of(self, rows: Rows) -> Tensors: ...
+    def inputs_of(self, rows: Rows) -> NamedTensors: ...
 
-    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits and embeddings of these inputs."""
         ...
 
@@ -61,7 +64,7 @@ class Fitting(Protocol):
         """What the network says about these rows now; it is in eval mode then."""
         ...
 
-    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+    def adversarial(self, batch: NamedTensors, epsilon: float) -> torch.Tensor:
         """How much a small worst perturbation of these inputs changes what the network says."""
         ...
 
@@ -83,7 +86,7 @@ def train(
     network = fitting.network
     device = next(network.parameters()).device
     batches = plan_batches(training, objective, recipe, streams)
-    weights, take_step = fitting.by_hand(recipe, objective) or _by_autograd(fitting, recipe, objective)
+    weights, take_step = _weights_and_step(fitting, recipe, objective)
     rate = learning_rates(len(batches), recipe, trusting=bool(len(batches[0].trusted)))
     teacher = _Teacher(fitting, training, objective, batches)
     best, kept = -1.0, None
@@ -106,13 +109,23 @@ def train(
     network.eval()
 
 
-def _by_autograd(fitting: Fitting, recipe: Training, objective: Objective) -> ByHand:
-    kind = HalfWeights if fitting.in_half else Weights
-    weights = kind(fitting.network, recipe)
-    return weights, make_step(weights, lambda batch: _loss(fitting, batch, objective))
+def _weights_and_step(fitting: Fitting, recipe: Training, objective: Objective) -> WeightsAndStep:
+    if fast.enabled(recipe) and (by_hand := fitting.by_hand(recipe, objective)):
+        return by_hand
+    return make_steps(fitting.network, recipe, lambda batch: _loss(fitting, batch, objective), fitting.in_half)
 
 
-def _loss(fitting: Fitting, batch: Tensors, objective: Objective) -> torch.Tensor:
+def make_steps(
+    network: nn.Module, recipe: Training, loss_of: Callable[[NamedTensors], torch.Tensor], in_half: bool = False
+) -> WeightsAndStep:
+    """The weights that training moves, and the step that moves them by the gradient of a loss."""
+    if fast.enabled(recipe):
+        return make_fast_steps(network, recipe, loss_of, in_half)
+    weights = Weights(network, recipe)
+    return weights, Step(weights, loss_of)
+
+
+def _loss(fitting: Fitting, batch: NamedTensors, objective: Objective) -> torch.Tensor:
     inputs = {name: tensor for name, tensor in batch.items() if name not in KNOWN}
     loss = training_loss(*fitting.forward(inputs), batch, objective)
     if objective.adversarial and len(batch["targets"]):
@@ -159,10 +172,10 @@ def accuracy_on(dev: Labelled | None, read: Callable[[Any], Readout]) -> Callabl
 def _tensors(
     training: TrainingSet,
     batch: Batch,
-    inputs_of: Callable[[Rows], Tensors],
+    inputs_of: Callable[[Rows], NamedTensors],
     proba: npt.NDArray[np.float32] | None,
     share: float = 1.0,
-) -> Tensors:
+) -> NamedTensors:
     """What one step needs: the inputs of its rows, labelled first, and what is known of them.
 
     The share of the pseudo-labels' weights is taken here: a number inside a step would be recorded with its graph.
@@ -199,7 +212,7 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
 def steps_with(labels: int, objective: Objective, recipe: Training) -> int:
     """How many steps a fit with pseudo-labels has. One with fewer than the labels alone take has not learnt these."""
     planned = objective.steps(recipe.steps)
-    return max(planned, min(steps_alone(labels, recipe), recipe.most_steps)) if recipe.as_long else planned
+    return max(planned, min(steps_alone(labels, recipe), recipe.most_steps)) if recipe.no_fewer_steps else planned
 
 
 def steps_alone(labels: int, recipe: Training) -> int:

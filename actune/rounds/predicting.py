@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from actune.core.view import checked
-from actune.models.starting import kind_of
+from actune.models.starting import saved_learner
 from actune.rounds.prepared import PreparedTask
 
 
@@ -25,10 +25,10 @@ Predictor = Callable[[Sequence[str]], list[Prediction]]
 
 
 def predictor(prepared: PreparedTask, folder: Path) -> Predictor:
-    """The model in `folder`, ready for any number of new texts; a fine-tuned one brings its own tokenizer."""
-    kind = kind_of(folder)
-    encoder = folder if kind == "finetune" else prepared.folder
-    learner = prepared.make_learner(kind, encoder, replace(prepared.recipe, train_layers=0))
+    """The model in `folder`, ready for any number of new texts; one with an encoder of its own brings that."""
+    kind = saved_learner(folder)
+    encoder = prepared.folder if kind.is_frozen_encoder else folder
+    learner = prepared.make_learner(kind.name, encoder, replace(prepared.recipe, train_layers=0))
     classifier, names, progress = learner.load(folder), prepared.task.pool.classes, prepared.progress
 
     def predict(texts: Sequence[str]) -> list[Prediction]:

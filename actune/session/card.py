@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from actune.core.facts import FinalFacts, RoundFacts
 from actune.methods.recipes import find
+from actune.models.learners import find_learner
 from actune.session.config import Config
 
 
@@ -14,7 +15,7 @@ def model_card(config: Config, learner: str, pool: int, curve: Sequence[RoundFac
     measured = [facts for facts in curve if facts.accuracy is not None]
     lines = [
         "---",
-        f"library_name: {'transformers' if learner == 'finetune' else 'actune'}",
+        f"library_name: {find_learner(learner).library}",
         "pipeline_tag: text-classification",
         "tags: [actune, active-learning]",
         "---",

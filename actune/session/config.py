@@ -10,13 +10,13 @@ from typing import Any
 
 from actune.core import toml
 from actune.core.options import from_tables, options_of, tables_of
-from actune.core.settings import Settings, Training
+from actune.core.settings import Settings, Training, full_name
 from actune.core.spec import RunSpec
 from actune.errors import RunFolderError, SettingError
 from actune.store.store import FILE
 
 FORMAT = 1
-WITHOUT_THE_SETTING = {"as_long": False}  # how runs were trained that are older than a setting of training
+WITHOUT_THE_SETTING = {"no_fewer_steps": False}  # how runs were trained that are older than a setting of training
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def load_config(folder: Path) -> Config:
         return Config(
             request=from_tables(RunSpec, tables),
             resolved=Resolved(**_tuples(tables["resolved"])),
-            settings=Settings(**tables["settings"]),
+            settings=Settings(**_renamed(tables["settings"])),
             training=_training(tables["training"]),
             final_training=_training(tables["final_training"]),
             versions=tables["versions"],
@@ -99,7 +99,12 @@ def load_config(folder: Path) -> Config:
 
 
 def _training(table: dict[str, Any]) -> Training:
-    return Training(**WITHOUT_THE_SETTING | table) if table else Training()
+    return Training(**WITHOUT_THE_SETTING | _renamed(table)) if table else Training()
+
+
+def _renamed(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by the names that they have now."""
+    return {full_name(name): value for name, value in table.items()}
 
 
 def differences(old: RunSpec, new: RunSpec) -> list[str]:

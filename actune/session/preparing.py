@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from actune.core.progress import Progress, silent
 from actune.core.task import Task
+from actune.models.learners import final_learner
+from actune.models.starting import saved_learner
 from actune.session.config import Config
 from actune.session.resolve import encoder_folder
 
@@ -26,20 +28,17 @@ def prepare(config: Config, task: Task, progress: Progress = silent, shared: Sha
 def prepare_for_the_end(
     config: Config, task: Task, progress: Progress = silent, shared: Shared | None = None
 ) -> PreparedTask:
-    """What fine-tunes the encoder once, where the rounds used a probe."""
-    return _prepared(config, task, "finetune", config.final_training, progress, shared)
+    """What trains the encoder once at the end, where the rounds had a frozen one."""
+    return _prepared(config, task, final_learner().name, config.final_training, progress, shared)
 
 
 def prepare_for_the_start(
     config: Config, task: Task, folder: Path, progress: Progress = silent, shared: Shared | None = None
 ) -> PreparedTask:
     """What the first round uses where the classifier in `folder`, which the user has already, is the first model."""
-    from actune.models.starting import kind_of
-
-    kind = kind_of(folder)
-    brings_its_encoder = kind == "finetune"
-    encoder = folder if brings_its_encoder else None
-    return _prepared(config, task, kind, config.training, progress, shared, encoder)
+    kind = saved_learner(folder)
+    encoder = None if kind.is_frozen_encoder else folder
+    return _prepared(config, task, kind.name, config.training, progress, shared, encoder)
 
 
 def method_of(config: Config) -> Method:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import metadata
 from itertools import islice
@@ -16,7 +17,8 @@ from actune.core.spec import RunSpec
 from actune.core.strings import BLOCK
 from actune.core.task import Task
 from actune.methods.recipes import build, find
-from actune.models.learners import recipe_for
+from actune.models import fast
+from actune.models.learners import AUTO, LEARNERS, PAPER, LearnerKind, final_learner, find_learner, recipe_for
 from actune.models.sources import fetch, find_model
 from actune.models.starting import check_encoder
 from actune.session.config import Config, Resolved
@@ -50,14 +52,13 @@ def resolve_request(
     if request.start_from:
         check_encoder(newest_model_in(Path(request.start_from)), folder)
     learner, final = request.learner, False
-    if learner == "auto":
-        trial = training_of(request, task, "finetune", device.type, training_changes)
-        learner, layers, note = _affordable(request, task, settings, trial, folder, device, progress, weak)
-        notes += [note] if note else []
-        training_changes = {"train_layers": layers, **training_changes} if layers else training_changes
-        final = learner == "probe"
+    if learner == AUTO:
+        chosen = _affordable(request, task, settings, training_changes, folder, device, progress, weak)
+        learner, final = chosen.learner.name, chosen.learner.is_frozen_encoder
+        notes += [chosen.reason] if chosen.reason else []
+        training_changes = {"train_layers": chosen.layers, **training_changes} if chosen.layers else training_changes
     training = training_of(request, task, learner, device.type, training_changes)
-    if training.train_layers and learner == "finetune":
+    if training.train_layers and find_learner(learner).trains_layers:
         check_layers(folder, training.train_layers)
     check_signals(request.method, find(request.method).needs, learner, folder, training.train_layers)
     if task.dev is None:
@@ -78,7 +79,7 @@ def resolve_request(
         model_found=find_model(request.model).found,
         notes=tuple(notes),
     )
-    at_the_end = training_of(request, task, "finetune", device.type, {})
+    at_the_end = training_of(request, task, final_learner().name, device.type, {})
     return Config(request, resolved, settings, training, at_the_end, versions())
 
 
@@ -90,11 +91,13 @@ def settings_of(request: RunSpec, task: Task) -> Settings:
 
 def training_of(request: RunSpec, task: Task, learner: str, device: str, changes: Mapping[str, Any]) -> Training:
     """The recipe of a learner on a kind of device, as the task, the preset and these changes make it."""
-    recipe = override(recipe_for(learner, device), task.training)
+    usual = recipe_for(learner, device)
+    recipe = override(usual, task.training)
     if request.preset == "released":
-        whole = learner == "finetune" and device != "cpu"  # shorter recipes keep their own lengths
+        whole = usual.steps == PAPER.steps  # shorter recipes keep their own lengths
         recipe = override(recipe, RELEASED | (task.released.get("training", {}) if whole else {}))
-    return override(recipe, changes)
+    recipe = override(recipe, changes)
+    return replace(recipe, fast=fast.enabled(recipe))  # a run that begins without fast code goes on without it
 
 
 def encoder_folder(
@@ -110,10 +113,12 @@ def encoder_folder(
     folder = fetch(find_model(request.model))
     if not request.adapt:
         return folder
-    from actune.models.adaptation import adapt
+    from actune.models.adaptation import RECIPE, adapt
 
     texts = task.pool.texts[:first]  # texts that are added later must not change the encoder
-    adapted = adapt(folder, texts, request.adapt, settings.max_tokens, request.seed, device, progress)
+    changes = split_changes(request.changes)[1]
+    recipe = override(RECIPE, {"fast": changes["fast"]} if "fast" in changes else {})
+    adapted = adapt(folder, texts, request.adapt, settings.max_tokens, request.seed, device, progress, recipe)
     if notes is not None:
         head = "with its own" if adapted.had_head else "with a new, adapted"
         notes.append(
@@ -123,30 +128,68 @@ def encoder_folder(
     return adapted.folder
 
 
+@dataclass(frozen=True)
+class ChosenLearner:
+    """The learner that `auto` means here, how many layers it trains (0: all), and why."""
+
+    learner: LearnerKind
+    layers: int = 0
+    reason: str = ""
+
+
 def _affordable(
     request: RunSpec,
     task: Task,
     settings: Settings,
+    changes: Mapping[str, Any],
+    folder: Path,
+    device: torch.device,
+    progress: Progress,
+    weak: WeakLabels | None,
+) -> ChosenLearner:
+    """The first learner whose round is estimated to be short enough; on a GPU all are, and on a CPU the last one is."""
+    from actune.models.encoders import layer_count
+
+    automatic = [kind for kind in LEARNERS.values() if kind.automatic]
+    if "word embeddings" in find(request.method).needs:
+        kind = next(kind for kind in automatic if kind.perturbs_words)
+        return ChosenLearner(kind, reason=f"{request.method} works on word embeddings: the learner is {kind.name}")
+    *dearer, cheapest = automatic
+    estimated = ""
+    for kind in dearer:
+        recipe = training_of(request, task, kind.name, device.type, changes)
+        if device.type != "cpu" or kind.estimate_round is None or (kind.trains_layers and recipe.train_layers):
+            return ChosenLearner(kind)
+        seconds = _round_seconds(request, task, settings, kind, recipe, folder, device, progress, weak)
+        estimated = f"a round of the learner {kind.name} on this CPU was estimated at {seconds:.0f} s"
+        if seconds <= request.round_seconds:
+            return ChosenLearner(kind, reason=f"{estimated}: the learner is {kind.name}")
+        layers = layer_count(folder) if kind.trains_layers else 0
+        upper = layers // 2
+        if upper and seconds * upper / layers <= request.round_seconds:  # training and reading shrink with the layers
+            reason = f"{estimated}: the learner is {kind.name}, of the upper {upper} of {layers} layers"
+            return ChosenLearner(kind, upper, reason)
+    return ChosenLearner(cheapest, reason=f"{estimated}: the learner is {cheapest.name}")
+
+
+def _round_seconds(
+    request: RunSpec,
+    task: Task,
+    settings: Settings,
+    kind: LearnerKind,
     recipe: Training,
     folder: Path,
     device: torch.device,
     progress: Progress,
     weak: WeakLabels | None,
-) -> tuple[str, int, str]:
-    """The learner that `auto` means here, how many layers it trains (0: all), and why."""
-    from actune.models.encoders import layer_count
-    from actune.models.finetuning import FineTuning
-    from actune.models.learners import estimate_round
-
-    if "word embeddings" in find(request.method).needs:
-        return "finetune", 0, f"{request.method} works on word embeddings: the learner is finetune"
-    if device.type != "cpu" or recipe.train_layers:
-        return "finetune", 0, ""
-    learner = FineTuning(folder, len(task.pool.classes), settings.max_tokens, recipe, device)
-    tokens = learner.prepare(task.pool.texts, progress)
+) -> float:
+    """How long the longest round with this learner would take here."""
+    learner = kind.make(folder, len(task.pool.classes), settings.max_tokens, recipe, device)
+    inputs = learner.prepare(task.pool.texts, progress)
 
     def seconds(labels: int, trusts: bool) -> float:
-        return estimate_round(learner, tokens, len(task.dev) if task.dev else 0, labels, trusts)
+        assert kind.estimate_round is not None
+        return kind.estimate_round(learner, inputs, len(task.dev) if task.dev else 0, labels, trusts)
 
     method = build(request.method, settings)
     labels = request.initial + request.batch * ((request.rounds or HORIZON) - 1)
@@ -155,14 +198,7 @@ def _affordable(
         estimate = estimate * method.teacher.generations + seconds(labels, trusts=False)
     if weak is not None:
         estimate = max(estimate, seconds(len(weak.of_row), trusts=False))
-    said = f"a round of fine-tuning on this CPU was estimated at {estimate:.0f} s"
-    if estimate <= request.round_seconds:
-        return "finetune", 0, f"{said}: the learner is finetune"
-    layers = layer_count(folder)
-    upper = layers // 2
-    if upper and estimate * upper / layers <= request.round_seconds:  # both training and reading shrink with the layers
-        return "finetune", upper, f"{said}: the learner is finetune, of the upper {upper} of {layers} layers"
-    return "probe", 0, f"{said}: the learner is probe"
+    return estimate
 
 
 def fingerprint(task: Task) -> str:

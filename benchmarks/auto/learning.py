@@ -97,7 +97,7 @@ def one_draw(place: Place, variants: Sequence[str], data_dir: str | None) -> lis
     data = task_of(place.task, POOL, data_dir)
     assert data.dev is not None and data.test is not None
     usual = recipe_for(place.learner, place.device)
-    recipe = replace(usual, as_long=False, pseudo_batch=data.training.get("pseudo_batch", usual.pseudo_batch))
+    recipe = replace(usual, no_fewer_steps=False, pseudo_batch=data.training.get("pseudo_batch", usual.pseudo_batch))
     encoder, device = fetch(find_model(place.model)), torch.device(place.device)
     learner = make_learner(place.learner, encoder, len(data.pool.classes), data.settings.max_tokens, recipe, device)
     inputs, dev, judge = (learner.prepare(part.texts) for part in (data.pool, data.dev, data.test))

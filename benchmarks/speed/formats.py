@@ -24,8 +24,8 @@ from actune.core.objective import Objective
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.data.tasks import load_task
-from actune.models import blocks, packing
 from actune.models.encoders import choose_device
+from actune.models.fast import blocks, packing
 from actune.models.finetuning import FineTuned, FineTuning
 from actune.models.learners import recipe_for
 from actune.models.tokens import Tokens
@@ -66,7 +66,7 @@ def quantised(classifier: FineTuned) -> FineTuned:
     network: Any = copy.deepcopy(classifier.network)
     body = torch.ao.quantization.quantize_dynamic(network.base_model, {nn.Linear}, torch.qint8)
     setattr(network, network.base_model_prefix, body)
-    return FineTuned(network, classifier.tokenizer, classifier.device)
+    return FineTuned(network, classifier.tokenizer, classifier.device, classifier.recipe)
 
 
 def main() -> None:

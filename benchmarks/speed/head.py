@@ -14,17 +14,19 @@ from collections.abc import Callable
 import torch
 
 from actune.core.objective import NO_GATE, PLAIN, Objective
-from actune.models.heads import Head, steps_by_hand
+from actune.models.fast.heads import steps_by_hand
+from actune.models.heads import Head
 from actune.models.learners import PROBE
 from actune.models.objectives import training_loss
-from actune.models.steps import Step, Tensors
+from actune.models.steps import Step
+from actune.models.tokens import NamedTensors
 from actune.models.weights import Weights
 from benchmarks.speed.common import Results, arguments
 
 STEPS, TURNS, CLASSES = 1000, 5, 6
 
 
-def batch_of(trusted: int) -> Tensors:
+def batch_of(trusted: int) -> NamedTensors:
     torch.manual_seed(0)
     return {
         "inputs": torch.randn(8 + trusted, 384),
@@ -34,13 +36,13 @@ def batch_of(trusted: int) -> Tensors:
     }
 
 
-def by_autograd(objective: Objective) -> Callable[[Tensors], None]:
+def by_autograd(objective: Objective) -> Callable[[NamedTensors], None]:
     network = Head(384, CLASSES)
     weights = Weights(network, PROBE)
     return Step(weights, lambda batch: training_loss(*network(batch["inputs"]), batch, objective))
 
 
-def by_hand(objective: Objective) -> Callable[[Tensors], None]:
+def by_hand(objective: Objective) -> Callable[[NamedTensors], None]:
     found = steps_by_hand(Head(384, CLASSES), PROBE, objective)
     assert found is not None
     weights, step = found
@@ -48,7 +50,7 @@ def by_hand(objective: Objective) -> Callable[[Tensors], None]:
     return step
 
 
-def milliseconds(step: Callable[[Tensors], None], batch: Tensors) -> float:
+def milliseconds(step: Callable[[NamedTensors], None], batch: NamedTensors) -> float:
     start = time.perf_counter()
     for _ in range(STEPS):
         step(batch)

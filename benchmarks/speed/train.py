@@ -28,9 +28,9 @@ from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.data.tasks import load_task
 from actune.models.encoders import choose_device, load_classifier
+from actune.models.fast.packing import few_shapes
 from actune.models.finetuning import FineTuning, said
 from actune.models.learners import recipe_for
-from actune.models.packing import few_shapes
 from actune.models.tokens import Tokens
 from actune.models.training import Batch, plan_batches
 from benchmarks.speed.common import Results, arguments, encoder, wait

@@ -43,6 +43,24 @@ def test_a_setting_at_its_default_is_no_part_of_the_key_and_a_changed_one_is():
     assert key(ONE + f"momentum_low = {Settings().momentum_low}\n") == key(ONE)
 
 
+def test_a_setting_that_was_renamed_leaves_the_keys_as_they_were():
+    assert _unusual(Training(no_fewer_steps=False)) == {"as_long": False}
+    assert _unusual(Settings(confidence_penalty=0.2)) == {"spread": 0.2}
+    for former, name in (
+        ("as_long = true\n", "no_fewer_steps = true\n"),
+        ("spread = 0.2\n", "confidence_penalty = 0.2\n"),
+    ):
+        assert key(ONE + former) == key(ONE + name) != key(ONE)
+
+
+def test_the_switch_to_plain_code_decides_the_key(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("ACTUNE_FAST", raising=False)
+    usual, plain = key(ONE), key(ONE + "fast = false\n")
+    assert usual == key(ONE + "fast = true\n") != plain
+    monkeypatch.setenv("ACTUNE_FAST", "0")
+    assert key(ONE) == plain
+
+
 def test_a_fix_that_changes_results_makes_all_cells_new(monkeypatch: pytest.MonkeyPatch):
     before = only(ONE)
     monkeypatch.setattr(cells, "RESULTS", cells.RESULTS + 1)

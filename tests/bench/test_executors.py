@@ -12,7 +12,7 @@ import pytest
 
 from actune.bench.cells import plan
 from actune.bench.clusters import Board
-from actune.bench.estimates import PRICES, Estimates
+from actune.bench.estimates import Estimates
 from actune.bench.executors import Waiting
 from actune.bench.grid import parse_grid
 from actune.bench.local import Local
@@ -20,6 +20,7 @@ from actune.bench.run import device_of
 from actune.bench.store import Results
 from actune.bench.work import CellStep, Job
 from actune.errors import ModelError
+from actune.models.learners import find_learner
 from tests.bench.conftest import Small, device
 
 
@@ -51,7 +52,7 @@ def test_finished_cells_tell_how_long_others_take(small: Small, grid_of: Callabl
     spent = small.table[(small.table.method == "asst")].filter(like="seconds_").sum().sum()
     asst = next(cell for cell in cells if cell.point.method == "asst" and cell.point.seed == 2)
     assert known.seconds(asst) == pytest.approx(spent / 2) and "from the finished cells" in known.basis
-    unknown, (step, text) = Estimates(cells, None), PRICES["probe", "cpu"]
+    unknown, (step, text) = Estimates(cells, None), find_learner("probe").price_on("cpu")
     assert asst.reads == 4 * (300 + 100)
     assert unknown.seconds(asst) == asst.steps * step + asst.reads * text and "on other machines" in unknown.basis
 

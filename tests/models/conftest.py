@@ -41,6 +41,12 @@ def tiny(tmp_path: Path) -> Path:
     return save_tiny(tmp_path / "tiny")
 
 
+@pytest.fixture
+def fast_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast code runs, whatever the environment says."""
+    monkeypatch.setenv("ACTUNE_FAST", "1")
+
+
 @pytest.fixture(autouse=True, scope="module")
 def exact(in_float32: None) -> None:
     """What bfloat16 changes is `test_precision`'s matter."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from itertools import chain, pairwise, repeat
 from pathlib import Path
@@ -257,11 +258,12 @@ def test_what_was_broken_is_made_again(tiny: Path) -> None:
 
 def test_all_that_decides_is_in_the_name(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def name(**changes: Any) -> str:
-        given = {"folder": tiny, "texts": TEXTS, "steps": 12, "limit": 16, "seed": 0, "device": CPU} | changes
-        return adaptation._name(**given)
+        given = {"folder": tiny, "texts": TEXTS, "steps": 12, "limit": 16, "seed": 0, "device": CPU}
+        return adaptation._name(**{**given, "recipe": adaptation.RECIPE, **changes})
 
     names = [name(), name(texts=["x", *TEXTS[1:]]), name(texts=["a", "bc"]), name(texts=["ab", "c"]), name(steps=13)]
     names += [name(limit=15), name(seed=1), name(device=torch.device("cuda"))]
+    names.append(name(recipe=replace(adaptation.RECIPE, fast=False)))
     threads = torch.get_num_threads()
     torch.set_num_threads(threads + 1)
     names.append(name())

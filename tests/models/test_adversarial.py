@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from actune.core.settings import Training
 from actune.models.adversarial import (
     adversarial_loss,
     direction,
@@ -274,7 +275,7 @@ def test_the_loss_never_looks_at_its_values(network: Any, tokens: Tokens) -> Non
 def test_no_step_is_the_plain_reading(folders: Callable[[str], Path], family: str) -> None:
     network, tokenizer = opinionated(folders(family)), load_tokenizer(folders(family))
     tokens = tokenize(tokenizer, TEXTS, LIMIT)
-    plain = FineTuned(network, tokenizer, DEVICE).read(tokens).log_proba
+    plain = FineTuned(network, tokenizer, DEVICE, Training()).read(tokens).log_proba
     close(read_perturbed(network, tokens, DEVICE, seed=0, epsilon=0.0), plain)
     assert not torch.allclose(read_perturbed(network, tokens, DEVICE, seed=0), plain, atol=1e-3)
 

@@ -93,7 +93,7 @@ def test_fitting_learns_its_own_rows(
 ) -> None:
     labels = torch.from_numpy(training.labels)
     network = load_classifier(learner.folder, learner.classes, learner.device, Streams(0).integer("head")).eval()
-    fresh = FineTuned(network, learner.tokenizer, learner.device).read(tokens)
+    fresh = FineTuned(network, learner.tokenizer, learner.device, learner.recipe).read(tokens)
     before, after = (
         torch.nn.functional.nll_loss(found.log_proba[:LABELLED], labels).item() for found in (fresh, readout)
     )

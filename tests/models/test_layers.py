@@ -16,7 +16,7 @@ from actune.errors import MissingSignal, ModelError
 from actune.models import layers
 from actune.models.encoders import load_classifier, load_encoder
 from actune.models.finetuning import FineTuned, FineTuning
-from actune.models.layers import Flowing, Hidden, UpperLayers
+from actune.models.layers import HiddenStates, Recomputed, UpperLayers
 from actune.models.learners import make_learner
 from actune.models.signals import check_layers
 from tests.models.tiny import CONFIGS, TEXTS, save_tiny, training_of
@@ -65,7 +65,7 @@ def test_a_saved_model_stands_on_the_lower_layers_again(family: str, folders: di
     classifier = learner.fit(inputs, training_of(12, 14), OPEN, Streams(0))
     said = classifier.read(inputs)
     classifier.save(tmp_path / "model", ["a", "b", "c"], "a card")
-    whole = FineTuned(load_classifier(tmp_path / "model", None, CPU).eval(), learner.tokenizer, CPU)
+    whole = FineTuned(load_classifier(tmp_path / "model", None, CPU).eval(), learner.tokenizer, CPU, RECIPE)
     tokens = FineTuning(folders[family], 3, 128, RECIPE, CPU).prepare(TEXTS)
     torch.testing.assert_close(whole.read(tokens).log_proba, said.log_proba, rtol=0, atol=5e-3)
     again = learner.load(tmp_path / "model").read(inputs)
@@ -94,17 +94,17 @@ def test_outputs_are_kept_on_the_disk_and_found_again(
 ) -> None:
     learner = made(folders["bert"])
     first = learner.prepare(TEXTS)
-    assert isinstance(first, Hidden) and first.states.dtype == "float16" and len(first.states) == len(first.flat)
+    assert isinstance(first, HiddenStates) and first.states.dtype == "float16" and len(first.states) == len(first.flat)
     assert len(list(cache.iterdir())) == 1 and "in the cache" in learner.notes[-1]
     monkeypatch.setattr(UpperLayers, "_all_lower", None)  # nothing may be computed now
     again = made(folders["bert"]).prepare(TEXTS)
-    assert isinstance(again, Hidden) and (again.states == first.states).all()
+    assert isinstance(again, HiddenStates) and (again.states == first.states).all()
 
 
 def test_above_the_limit_they_are_computed_anew(folders: dict[str, Path], cache: Path) -> None:
     kept, flowing = made(folders["mpnet"]), made(folders["mpnet"], cache_limit=1e-9)
     inputs, flow = kept.prepare(TEXTS), flowing.prepare(TEXTS)
-    assert isinstance(flow, Flowing) and "computed anew" in flowing.notes[-1]
+    assert isinstance(flow, Recomputed) and "computed anew" in flowing.notes[-1]
     assert len(list(cache.iterdir())) == 1
     one = kept.fit(inputs, training_of(12, 14), OPEN, Streams(0)).read(inputs)
     other = flowing.fit(flow, training_of(12, 14), OPEN, Streams(0)).read(flow)
@@ -115,7 +115,7 @@ def test_a_broken_file_is_made_again(folders: dict[str, Path], cache: Path) -> N
     made(folders["bert"]).prepare(TEXTS)
     (file,) = cache.iterdir()
     file.write_bytes(file.read_bytes()[:100])
-    assert isinstance(made(folders["bert"]).prepare(TEXTS), Hidden)
+    assert isinstance(made(folders["bert"]).prepare(TEXTS), HiddenStates)
 
 
 def test_encoders_that_cannot_be_cut_say_so(folders: dict[str, Path]) -> None:

@@ -16,12 +16,14 @@ from actune.errors import SettingError
 from actune.models import learners
 from actune.models.finetuning import FineTuning
 from actune.models.learners import (
+    AUTO,
     CPU,
     GPU,
     LEARNERS,
     PAPER,
     PROBE,
     check_learner,
+    described,
     estimate_round,
     make_learner,
     recipe_for,
@@ -44,7 +46,7 @@ def test_the_paper_recipe_is_the_papers() -> None:
 
 
 def test_an_unknown_learner_is_corrected() -> None:
-    assert [check_learner(name) for name in LEARNERS] == list(LEARNERS)
+    assert [check_learner(name) for name in described()] == [AUTO, *LEARNERS]
     with pytest.raises(SettingError, match="unknown learner 'finetun': did you mean 'finetune'"):
         check_learner("finetun")
 

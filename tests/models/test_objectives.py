@@ -161,7 +161,7 @@ def embedding(seed: int = 2) -> torch.Tensor:
     return torch.randn(8, 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-SOFT = Objective(0.7, NO_GATE, targets="soft", certainty=0.25, contrast=1.3, spread=0.4)
+SOFT = Objective(0.7, NO_GATE, targets="soft", certainty=0.25, contrast=1.3, confidence_penalty=0.4)
 
 
 def naive_soft(logits: torch.Tensor, said: torch.Tensor, places: torch.Tensor, objective: Objective) -> float:
@@ -184,7 +184,7 @@ def naive_soft(logits: torch.Tensor, said: torch.Tensor, places: torch.Tensor, o
             distance = 1 - float(one @ two / (one.norm() * two.norm()))
             same = q[row].index(max(q[row])) == q[other].index(max(q[other]))
             pairs.append((distance**2 if same else max(0.0, 1 - distance) ** 2) / 2)
-    terms = [(1.0, learnt), (objective.contrast, pairs), (objective.spread, apart)]
+    terms = [(1.0, learnt), (objective.contrast, pairs), (objective.confidence_penalty, apart)]
     trusted: float = sum(factor * sum(found) / max(1, len(found)) for factor, found in terms)
     return float(supervised + objective.weight * trusted)
 
@@ -192,14 +192,14 @@ def naive_soft(logits: torch.Tensor, said: torch.Tensor, places: torch.Tensor, o
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 10_000), st.floats(0, 0.8))
 def test_soft_targets_are_the_formula(seed: int, sure: float) -> None:
-    objective = Objective(0.7, NO_GATE, targets="soft", certainty=sure, contrast=1.3, spread=0.4)
+    objective = Objective(0.7, NO_GATE, targets="soft", certainty=sure, contrast=1.3, confidence_penalty=0.4)
     logits, said, places = drawn_logits(seed), teacher(seed), embedding(seed)
     found = loss_of(logits, LABELS, TARGETS, WEIGHTS, objective, proba=said, embedding=places)
     assert found.item() == pytest.approx(naive_soft(logits, said, places, objective), abs=1e-8)
 
 
 def test_where_no_row_is_certain_enough_the_labels_are_left() -> None:
-    objective = Objective(0.7, NO_GATE, targets="soft", certainty=1.0, contrast=1.3, spread=0.4)
+    objective = Objective(0.7, NO_GATE, targets="soft", certainty=1.0, contrast=1.3, confidence_penalty=0.4)
     logits = drawn_logits()
     found = loss_of(logits, LABELS, TARGETS, WEIGHTS, objective, proba=teacher(), embedding=embedding())
     assert torch.equal(found, torch.nn.functional.cross_entropy(logits[:3], LABELS))

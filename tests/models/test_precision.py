@@ -23,6 +23,9 @@ from actune.models.sampling import dropout_layers
 from actune.models.tokens import Tokens
 from tests.models.tiny import CONFIGS, LIMIT, TEXTS, save_tiny
 
+# on a CPU only texts that lie end to end are read in bfloat16
+pytestmark = pytest.mark.usefixtures("fast_code")
+
 
 @pytest.fixture
 def native(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +67,7 @@ def test_a_readout_in_bfloat16_asks_the_same_questions(
 def tiny_classifier(folder: Path, family: str, cpu: torch.device) -> tuple[FineTuned, Tokens]:
     learner = FineTuning(save_tiny(folder / family, family), 3, LIMIT, CPU, cpu)
     network = load_classifier(learner.folder, 3, cpu, seed=0).eval()
-    return FineTuned(network, learner.tokenizer, cpu), learner.prepare([text for text in TEXTS if text])
+    return FineTuned(network, learner.tokenizer, cpu, learner.recipe), learner.prepare([text for text in TEXTS if text])
 
 
 def check_head_is_exact(classifier: FineTuned, tokens: Tokens) -> None:

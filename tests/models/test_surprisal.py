@@ -125,7 +125,7 @@ def _scored(folder: Path, shown: Any) -> torch.Tensor:
 def test_batches_decide_nothing(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for budget in (1, 50, 100_000):
-        monkeypatch.setitem(module.BUDGET, "cpu", budget)
+        monkeypatch.setitem(module.TOKENS_WITH_VOCABULARY, "cpu", budget)
         monkeypatch.setenv("ACTUNE_CACHE", str(tmp_path / str(budget)))
         found.append(read(whole))
     for other in found[1:]:

@@ -14,10 +14,9 @@ from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
-from actune.models import weights as weights_module
-from actune.models.steps import Tensors
+from actune.models.tokens import NamedTensors
 from actune.models.training import train
-from tests.models.tiny import Plain, spied, training_of
+from tests.models.tiny import Plain, plain_descent, spied, training_of
 
 ROWS, CLASSES = 40, 3
 POINTS = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(7))
@@ -98,7 +97,7 @@ def test_a_stored_teacher_says_what_it_said(monkeypatch: pytest.MonkeyPatch) -> 
 class Attacked(Plain):
     """What an adversary costs is given, and it remembers whom it was asked about."""
 
-    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+    def adversarial(self, batch: NamedTensors, epsilon: float) -> torch.Tensor:
         self.attacked = [*getattr(self, "attacked", []), (batch["rows"].tolist(), epsilon)]
         return epsilon * self.logits_of(batch["rows"])[:, 0].mean()
 
@@ -108,7 +107,7 @@ def test_an_adversary_meets_the_trusted_rows_and_its_cost_is_added(
     trusted: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With plain descent and one step, what it adds to the loss is what it adds to the weights."""
-    monkeypatch.setattr(weights_module, "make_optimizer", lambda weights, given: torch.optim.SGD(weights, lr=1.0))
+    monkeypatch.setattr(torch.optim, "AdamW", plain_descent)
     recipe = replace(RECIPE, steps=1, epochs=1, labelled_batch=20, learning_rate=1.0, clip=1e9)
 
     def after(adversarial: float) -> tuple[torch.Tensor, Attacked]:

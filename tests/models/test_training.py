@@ -22,7 +22,6 @@ from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.core.view import View
 from actune.methods.queries import Top
 from actune.methods.uncertainty import entropy
-from actune.models import weights as weights_module
 from actune.models.training import (
     endless,
     epochs_of,
@@ -33,12 +32,12 @@ from actune.models.training import (
     train,
 )
 from actune.models.weights import Weights
-from tests.models.tiny import Plain, spied, training_of
+from tests.models.tiny import Plain, plain_descent, spied, training_of
 
 ROWS, CLASSES = 40, 3
 POINTS = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(7))
 RECIPE = Training(
-    learning_rate=0.05, epochs=3, steps=9, as_long=False, dev_every=4, dev_at_epoch_end=False, pseudo_batch=5
+    learning_rate=0.05, epochs=3, steps=9, no_fewer_steps=False, dev_every=4, dev_at_epoch_end=False, pseudo_batch=5
 )
 ALWAYS = Objective(threshold=0.0)
 TRUSTED = np.arange(20, 32)
@@ -129,11 +128,11 @@ def test_with_trusted_rows_there_are_as_many_steps_as_the_recipe_says() -> None:
 
 @pytest.mark.parametrize("labels, most, expected", [(20, 2000, 60), (200, 2000, 375), (200, 100, 100), (3, 2000, 60)])
 def test_a_fit_with_trusted_rows_is_as_long_as_one_on_the_labels_alone(labels: int, most: int, expected: int) -> None:
-    recipe = replace(RECIPE, epochs=15, steps=60, most_steps=most, as_long=True)
+    recipe = replace(RECIPE, epochs=15, steps=60, most_steps=most, no_fewer_steps=True)
     assert len(plan_batches(training_of(labels, 12), ALWAYS, recipe, Streams(0))) == expected
     alone = len(plan_batches(training_of(labels), ALWAYS, recipe, Streams(0)))
     assert expected == max(60, min(alone, most))
-    shorter = replace(recipe, as_long=False)
+    shorter = replace(recipe, no_fewer_steps=False)
     assert len(plan_batches(training_of(labels, 12), ALWAYS, shorter, Streams(0))) == 60
     least = Objective(threshold=0.0, most_steps=10)
     assert len(plan_batches(training_of(200, 12), least, recipe, Streams(0))) == min(375, most)
@@ -198,7 +197,7 @@ def test_every_step_learns_something_and_one_learns_most(steps: int, warmup: flo
 def test_gradients_are_clipped_and_the_schedule_is_applied(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """With plain descent the length of a step is rate x factor x clipped gradient."""
     recipe = replace(RECIPE, clip=0.5, learning_rate=1.0)
-    monkeypatch.setattr(weights_module, "make_optimizer", lambda weights, given: torch.optim.SGD(weights, lr=1.0))
+    monkeypatch.setattr(torch.optim, "AdamW", plain_descent)
     point = nn.Parameter(torch.zeros(2, dtype=torch.float64))
     network = nn.ParameterList([point])
     places = [point.detach().clone()]

@@ -20,7 +20,7 @@ from actune.core.objective import Objective
 from actune.core.settings import Training
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.models.objectives import training_loss
-from actune.models.steps import Tensors
+from actune.models.tokens import NamedTensors
 
 library: Any = import_module("transformers")
 
@@ -111,10 +111,10 @@ class Plain:
     def by_hand(self, recipe: Training, objective: Objective) -> None:
         return None
 
-    def inputs_of(self, rows: npt.NDArray[np.int64]) -> Tensors:
+    def inputs_of(self, rows: npt.NDArray[np.int64]) -> NamedTensors:
         return {"rows": torch.from_numpy(rows)}
 
-    def forward(self, batch: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
         logits = self.logits_of(batch["rows"])
         return logits, logits
 
@@ -122,15 +122,20 @@ class Plain:
         with torch.no_grad():
             return self.logits_of(torch.from_numpy(rows)).log_softmax(1)
 
-    def adversarial(self, batch: Tensors, epsilon: float) -> torch.Tensor:
+    def adversarial(self, batch: NamedTensors, epsilon: float) -> torch.Tensor:
         return epsilon * self.logits_of(batch["rows"]).square().mean()
 
 
-def spied(monkeypatch: pytest.MonkeyPatch) -> list[Tensors]:
-    """What the loss is given, step by step, from now on."""
-    batches: list[Tensors] = []
+def plain_descent(groups: list[dict[str, Any]], *_: Any, **__: Any) -> torch.optim.Optimizer:
+    """An optimiser in place of AdamW whose steps are the learning rate times the gradient."""
+    return torch.optim.SGD([weight for group in groups for weight in group["params"]], lr=1.0)
 
-    def loss(logits: torch.Tensor, embedding: torch.Tensor, batch: Tensors, objective: Objective) -> torch.Tensor:
+
+def spied(monkeypatch: pytest.MonkeyPatch) -> list[NamedTensors]:
+    """What the loss is given, step by step, from now on."""
+    batches: list[NamedTensors] = []
+
+    def loss(logits: torch.Tensor, embedding: torch.Tensor, batch: NamedTensors, objective: Objective) -> torch.Tensor:
         batches.append({name: tensor.clone() for name, tensor in batch.items()})
         return training_loss(logits, embedding, batch, objective)
 

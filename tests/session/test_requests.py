@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,8 @@ def test_auto_takes_what_a_round_can_afford(
     """The whole encoder, else its upper half, else a probe and one fine-tuning at the end."""
     from actune.models import learners
 
-    monkeypatch.setattr(learners, "estimate_round", lambda *_: seconds)
+    priced = replace(learners.LEARNERS["finetune"], estimate_round=lambda *_: seconds)
+    monkeypatch.setitem(learners.LEARNERS, "finetune", priced)
     request = make_request(questions, method="random", simulated=True, initial=20, batch=10, rounds=2)
     config = resolve_request(request, questions, silent)
     assert (config.resolved.learner, config.training.train_layers, config.resolved.final) == (learner, layers, final)

@@ -48,11 +48,23 @@ def test_a_folder_that_is_no_run(tmp_path):
 
 
 def test_a_folder_from_before_a_setting_goes_on_without_it(folder):
-    text = (folder / FILE).read_text().replace("as_long = false", "as_long = true")
+    text = (folder / FILE).read_text().replace("no_fewer_steps = false", "no_fewer_steps = true")
     (folder / FILE).write_text(text)
-    assert load_config(folder).training.as_long
-    (folder / FILE).write_text(text.replace("as_long = true\n", ""))
-    assert not load_config(folder).training.as_long
+    assert load_config(folder).training.no_fewer_steps
+    (folder / FILE).write_text(text.replace("no_fewer_steps = true\n", "").replace("fast = true\n", ""))
+    assert not load_config(folder).training.no_fewer_steps
+    assert load_config(folder).training.fast  # there was nothing else
+
+
+def test_a_folder_from_before_a_setting_was_renamed_keeps_its_value(folder):
+    text = (folder / FILE).read_text()
+    before = text.replace("no_fewer_steps = false", "as_long = true").replace(
+        "confidence_penalty = 0.1", "spread = 0.3"
+    )
+    assert text.count("no_fewer_steps") == before.count("as_long") == before.count("spread") == 1
+    (folder / FILE).write_text(before)
+    config = load_config(folder)
+    assert config.training.no_fewer_steps and config.settings.confidence_penalty == 0.3
 
 
 def test_a_newer_version_is_left_alone(folder):

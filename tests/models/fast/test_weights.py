@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from actune.core.settings import Training
-from actune.models.weights import HalfWeights, Weights
+from actune.models.fast.weights import HalfWeights
+from actune.models.weights import Weights
 
 RECIPE = Training(learning_rate=0.05, weight_decay=0.1, clip=1.0)
 

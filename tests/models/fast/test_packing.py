@@ -9,11 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from actune.models import packing, rotary
-from actune.models.blocks import Kept, Layout, Manner, Parts, layer
+from actune.core.settings import Training
 from actune.models.encoders import load_classifier, load_encoder, load_tokenizer
+from actune.models.fast import packing, rotary
+from actune.models.fast.blocks import DropoutMasks, LayerSettings, Layout, Parts, layer
+from actune.models.fast.packing import FAMILIES, LAYOUT, draw_dropout_masks, packable, packed
 from actune.models.finetuning import FineTuned, said
-from actune.models.packing import FAMILIES, LAYOUT, draw_kept, packable, packed
 from actune.models.reader import read_tokens
 from actune.models.tokens import Tokens, tokenize
 from tests.models.tiny import CONFIGS, LIMIT, TEXTS, save_tiny
@@ -160,7 +161,7 @@ def test_afterwards_the_network_is_as_it_was(folders: Callable[[str], Path]) -> 
 def test_a_text_without_tokens_is_read_all_the_same(folders: Callable[[str], Path]) -> None:
     network, tokens = loaded(folders("bert"))
     empty = Tokens(tokens.flat, tokens.offsets[[0, 1, 1, 2]], tokens.pad, 0)
-    classifier = FineTuned(network, None, CPU)
+    classifier = FineTuned(network, None, CPU, Training())
     assert classifier.packs(tokens) and not classifier.packs(empty)
     found = classifier.read(empty).log_proba
     close(found[[0, 2]], classifier.read(tokens.only(torch.arange(2).numpy())).log_proba)
@@ -177,14 +178,14 @@ def test_reading_end_to_end_is_reading_padded(folders: Callable[[str], Path]) ->
 
 # a GPU runs layers compiled, which must not draw for themselves
 
-PLAIN = Manner(4, 1e-6, nn.functional.gelu, smooth=True, drop_attention=0.0, drop_out=0.0, drop_down=0.0)
+PLAIN = LayerSettings(4, 1e-6, nn.functional.gelu, smooth=True, drop_attention=0.0, drop_out=0.0, drop_down=0.0)
 
 
 def test_what_dropout_leaves_is_drawn_for_all_layers() -> None:
-    manners = [PLAIN._replace(drop_out=0.1, drop_down=0.5), PLAIN, PLAIN._replace(drop_out=0.1, drop_down=0.1)]
+    all_settings = [PLAIN._replace(drop_out=0.1, drop_down=0.5), PLAIN, PLAIN._replace(drop_out=0.1, drop_down=0.1)]
     torch.manual_seed(0)
-    first, second, third = draw_kept(manners, torch.zeros(500, 40))
-    assert second == Kept(None, None)
+    first, second, third = draw_dropout_masks(all_settings, torch.zeros(500, 40))
+    assert second == DropoutMasks(None, None)
     for mask, share in ((first.out, 0.9), (first.down, 0.5), (third.out, 0.9), (third.down, 0.9)):
         assert mask is not None and mask.shape == (500, 40)
         assert mask.float().mean().item() == pytest.approx(share, abs=0.01)
@@ -200,13 +201,15 @@ def test_a_layer_obeys_what_was_drawn_and_makes_up_for_the_rest(folders: Callabl
     square, norm = (torch.randn(width, width), torch.randn(width)), (torch.ones(width), torch.zeros(width))
     parts = Parts(square, square, square, square, norm, square, square, norm)
     larger = parts._replace(out=(2 * square[0], 2 * square[1]), down=(4 * square[0], 4 * square[1]))
-    manner = PLAIN._replace(drop_out=0.5, drop_down=0.75)
+    settings = PLAIN._replace(drop_out=0.5, drop_down=0.75)
     mask, every = layout.present[:, None, None], torch.ones(states.shape, dtype=torch.bool)
     for wanted, asking in ((None, states), (firsts, states[firsts])):
 
-        def run(parts: Parts, manner: Manner, kept: Kept, wanted: torch.Tensor | None = wanted) -> torch.Tensor:
-            return layer(states, parts, manner, layout, mask, wanted, kept)
+        def run(
+            parts: Parts, settings: LayerSettings, kept: DropoutMasks, wanted: torch.Tensor | None = wanted
+        ) -> torch.Tensor:
+            return layer(states, parts, settings, layout, mask, wanted, kept)
 
-        close(run(parts, manner, Kept(every, every)), run(larger, PLAIN, Kept(None, None)))
+        close(run(parts, settings, DropoutMasks(every, every)), run(larger, PLAIN, DropoutMasks(None, None)))
         nothing = nn.functional.layer_norm(asking, (width,), eps=1e-6)
-        close(run(parts, manner, Kept(~every, ~every)), nn.functional.layer_norm(nothing, (width,), eps=1e-6))
+        close(run(parts, settings, DropoutMasks(~every, ~every)), nn.functional.layer_norm(nothing, (width,), eps=1e-6))

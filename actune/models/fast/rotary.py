@@ -14,15 +14,15 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import AttentionInterface
 
-from actune.models.blocks import Layout, flash, in_place
+from actune.models.fast.blocks import Layout, flash, in_place
+from actune.models.tokens import NamedTensors
 
 FAMILIES = ("modernbert",)
 NAME = "actune_end_to_end"
-Tensors = dict[str, torch.Tensor]
 
 
 @contextmanager
-def packed(network: nn.Module, inputs: Tensors, layout: Layout) -> Iterator[dict[str, Any]]:
+def packed(network: nn.Module, inputs: NamedTensors, layout: Layout) -> Iterator[dict[str, Any]]:
     """Inside, the network takes what this yields; its body gives texts in a grid again, for whatever the head does."""
     body: Any = network.base_model
 

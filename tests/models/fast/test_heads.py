@@ -11,9 +11,11 @@ import torch
 
 from actune.core.objective import NO_GATE, PLAIN, Objective
 from actune.core.settings import Training
-from actune.models.heads import Head, HeadStep, HeadWeights, steps_by_hand
+from actune.models.fast.heads import HeadStep, HeadWeights, steps_by_hand
+from actune.models.heads import Head
 from actune.models.objectives import training_loss
-from actune.models.steps import Step, Tensors
+from actune.models.steps import Step
+from actune.models.tokens import NamedTensors
 from actune.models.weights import Weights
 
 RECIPE = Training(learning_rate=3e-3, weight_decay=0.1, clip=0.5)
@@ -25,7 +27,7 @@ OBJECTIVES = [
 ]
 
 
-def batches(trusted: int, steps: int = 20) -> list[Tensors]:
+def batches(trusted: int, steps: int = 20) -> list[NamedTensors]:
     torch.manual_seed(1)
     return [
         {
@@ -43,7 +45,7 @@ def head() -> Head:
     return Head(12, 3).train()
 
 
-def trained(network: Head, weights: Weights, step: Callable[[Tensors], None], given: list[Tensors]) -> None:
+def trained(network: Head, weights: Weights, step: Callable[[NamedTensors], None], given: list[NamedTensors]) -> None:
     torch.manual_seed(2)
     for number, batch in enumerate(given):
         weights.set_rate(RECIPE.learning_rate / (1 + number))
@@ -58,7 +60,7 @@ def test_steps_by_hand_are_those_of_autograd(objective: Objective, trusted: int)
     assert by_hand is not None
     trained(ours, *by_hand, batches(trusted))
 
-    def loss_of(batch: Tensors) -> torch.Tensor:
+    def loss_of(batch: NamedTensors) -> torch.Tensor:
         return training_loss(*usual(batch["inputs"]), batch, objective)
 
     weights = Weights(usual, RECIPE)

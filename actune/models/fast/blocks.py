@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn import functional as F
 
-from actune.models.compiling import fused
+from actune.models.fast.compiling import fused
 
 SHORT = 64  # tokens: up to here the kernel with the smaller tiles is faster
 Affine = tuple[torch.Tensor, torch.Tensor]  # weight and bias
@@ -74,7 +74,7 @@ class Parts(NamedTuple):
     last_norm: Affine
 
 
-class Manner(NamedTuple):
+class LayerSettings(NamedTuple):
     """How a layer computes: what is the same for all layers and texts."""
 
     heads: int
@@ -86,7 +86,7 @@ class Manner(NamedTuple):
     drop_down: float
 
 
-class Kept(NamedTuple):
+class DropoutMasks(NamedTuple):
     """What dropout leaves behind attention and behind the feed-forward part; without it a layer draws for itself."""
 
     out: torch.Tensor | None  # (tokens, width), bool
@@ -97,29 +97,29 @@ class Kept(NamedTuple):
 def layer(
     states: torch.Tensor,  # (tokens, width)
     parts: Parts,
-    manner: Manner,
+    settings: LayerSettings,
     layout: Layout,
     mask: torch.Tensor | None,
     firsts: torch.Tensor | None,
-    kept: Kept,
+    kept: DropoutMasks,
 ) -> torch.Tensor:
     """All tokens, or the first of each text alone. A mask is for texts in a grid; without one they stay in place."""
     if firsts is None:
         asking = states
-        query, key, value = _projected(states, manner.heads, parts.query, parts.key, parts.value)
+        query, key, value = _projected(states, settings.heads, parts.query, parts.key, parts.value)
     else:
         asking = states.index_select(0, firsts)
-        (query,) = _projected(asking, manner.heads, parts.query)
-        key, value = _projected(states, manner.heads, parts.key, parts.value)
+        (query,) = _projected(asking, settings.heads, parts.query)
+        key, value = _projected(states, settings.heads, parts.key, parts.value)
     if in_place(states, mask):
-        mixed = _in_place(query, key, value, layout, manner.drop_attention, firsts is None)
+        mixed = _in_place(query, key, value, layout, settings.drop_attention, firsts is None)
     else:
-        mixed = _in_a_grid(query, key, value, layout, mask, manner.drop_attention, firsts is None)
+        mixed = _in_a_grid(query, key, value, layout, mask, settings.drop_attention, firsts is None)
     mixed = mixed.flatten(1)
-    mixed = _dropped(F.linear(mixed, *parts.out), manner.drop_out, kept.out)
-    asking = _normed(asking + mixed, parts.norm, manner)
-    fed = _dropped(F.linear(_risen(asking, parts.up, manner), *parts.down), manner.drop_down, kept.down)
-    return _normed(asking + fed, parts.last_norm, manner)
+    mixed = _dropped(F.linear(mixed, *parts.out), settings.drop_out, kept.out)
+    asking = _normed(asking + mixed, parts.norm, settings)
+    fed = _dropped(F.linear(_risen(asking, parts.up, settings), *parts.down), settings.drop_down, kept.down)
+    return _normed(asking + fed, parts.last_norm, settings)
 
 
 def in_place(states: torch.Tensor, mask: torch.Tensor | None) -> bool:
@@ -135,11 +135,11 @@ def _projected(states: torch.Tensor, heads: int, *parts: Affine) -> tuple[torch.
     return tuple(F.linear(states, *part).view(len(states), heads, -1) for part in parts)
 
 
-def _risen(states: torch.Tensor, up: Affine, manner: Manner) -> torch.Tensor:
+def _risen(states: torch.Tensor, up: Affine, settings: LayerSettings) -> torch.Tensor:
     weight, bias = up
-    if states.is_cuda and manner.smooth and states.dtype == torch.bfloat16 and not torch.is_grad_enabled():
+    if states.is_cuda and settings.smooth and states.dtype == torch.bfloat16 and not torch.is_grad_enabled():
         return torch._addmm_activation(bias, states, weight.t(), use_gelu=True)  # inside the product
-    return manner.activate(F.linear(states, weight, bias))
+    return settings.activate(F.linear(states, weight, bias))
 
 
 def _dropped(states: torch.Tensor, share: float, kept: torch.Tensor | None) -> torch.Tensor:
@@ -148,9 +148,9 @@ def _dropped(states: torch.Tensor, share: float, kept: torch.Tensor | None) -> t
     return F.dropout(states, share) if kept is None else states * kept[: len(states)] * (1 / (1 - share))
 
 
-def _normed(states: torch.Tensor, norm: Affine, manner: Manner) -> torch.Tensor:
+def _normed(states: torch.Tensor, norm: Affine, settings: LayerSettings) -> torch.Tensor:
     weight, bias = norm
-    return F.layer_norm(states, weight.shape, weight, bias, manner.epsilon)
+    return F.layer_norm(states, weight.shape, weight, bias, settings.epsilon)
 
 
 def _in_place(

@@ -16,12 +16,13 @@ from torch import nn
 from torch.nn import functional as F
 from transformers.activations import GELUActivation
 
-from actune.models import rotary
-from actune.models.blocks import Kept, Layout, Manner, Parts, in_place, layer
-from actune.models.compiling import of_any_length
+from actune.core.settings import Training
+from actune.models import fast
 from actune.models.encoders import COUNT_FROM_TWO
-
-Tensors = dict[str, torch.Tensor]
+from actune.models.fast import rotary
+from actune.models.fast.blocks import DropoutMasks, LayerSettings, Layout, Parts, in_place, layer
+from actune.models.fast.compiling import of_any_length
+from actune.models.tokens import NamedTensors, Tokens
 
 _BERT = {
     "query": "attention.self.query",
@@ -73,6 +74,11 @@ GRID_TO = 32
 LAYOUT = Layout._fields
 
 
+def packs(network: nn.Module, tokens: Tokens, recipe: Training) -> bool:
+    """Whether the network is to run on these texts end to end: of a text without tokens there is no first one."""
+    return fast.enabled(recipe) and packable(network) and bool(tokens.lengths.all())
+
+
 def packable(network: nn.Module) -> bool:
     """Whether the network's layers are of a kind that runs here."""
     config: Any = network.config
@@ -89,7 +95,7 @@ def few_shapes(network: nn.Module) -> tuple[int, int]:
 
 
 @contextmanager
-def packed(network: nn.Module, batch: Tensors, every: bool = False) -> Iterator[Tensors]:
+def packed(network: nn.Module, batch: NamedTensors, every: bool = False) -> Iterator[NamedTensors]:
     """Inside, the network takes what this yields, and its last layer gives first tokens alone (texts, 1, width).
 
     With `every` it gives all tokens, padded with zeros (texts, longest, width).
@@ -125,14 +131,14 @@ class _Hidden(tuple[torch.Tensor]):
         return self[0]
 
 
-def _given(body: Any, batch: Tensors) -> Tensors:
+def _given(body: Any, batch: NamedTensors) -> NamedTensors:
     inputs = {name: tensor for name, tensor in batch.items() if name not in LAYOUT}
     if "inputs_embeds" in inputs:  # of lower layers, which were kept in a precision of their own
         inputs["inputs_embeds"] = inputs["inputs_embeds"].to(next(body.parameters()).dtype)
     return inputs
 
 
-def _inputs(body: Any, batch: Tensors) -> Tensors:
+def _inputs(body: Any, batch: NamedTensors) -> NamedTensors:
     inputs = _given(body, batch)
     if body.config.model_type in COUNT_FROM_TWO:
         inputs["position_ids"] = inputs["position_ids"] + 2
@@ -154,31 +160,31 @@ def _run(stack: Any, states: torch.Tensor, layout: Layout, config: Any, every: b
     of_any_length(mask, 0, 2, 3)
     firsts = layout.bounds[: len(layout.source)]
     of_any_length(firsts, 0)
-    manners = [_manner(part, activate, config) for part in parts]
+    all_settings = [_layer_settings(part, activate, config) for part in parts]
     backwards = states.is_cuda and torch.is_grad_enabled()
-    kept = draw_kept(manners, states) if backwards else [Kept(None, None)] * len(parts)
-    for number, (part, manner, left) in enumerate(zip(parts, manners, kept, strict=True), 1):
+    masks = draw_dropout_masks(all_settings, states) if backwards else [DropoutMasks(None, None)] * len(parts)
+    for number, (part, settings, kept) in enumerate(zip(parts, all_settings, masks, strict=True), 1):
         of_any_length(states, 0)
         weights = Parts(*((part[name].weight, part[name].bias) for name in Parts._fields))
         wanted = firsts if number == len(parts) and not every else None
-        states = layer(states, weights, manner, layout, mask, wanted, left)
+        states = layer(states, weights, settings, layout, mask, wanted, kept)
     return layout.grid(states) if every else states[:, None]
 
 
-def draw_kept(manners: Sequence[Manner], states: torch.Tensor) -> list[Kept]:
+def draw_dropout_masks(all_settings: Sequence[LayerSettings], states: torch.Tensor) -> list[DropoutMasks]:
     """What dropout leaves in each layer: drawn at once for all, and before what a GPU runs compiled.
 
     A compiler may draw anew in the backward pass, and then torch 2.13 draws other numbers (pytorch issue 198333).
     """
-    shares = [share for manner in manners for share in (manner.drop_out, manner.drop_down)]
+    shares = [share for settings in all_settings for share in (settings.drop_out, settings.drop_down)]
     found: list[torch.Tensor | None] = [None] * len(shares)
     for share in sorted(set(shares) - {0.0}):
         places = [place for place, each in enumerate(shares) if each == share]
-        drawn = torch.empty((len(places), *states.shape), dtype=torch.bool, device=states.device).bernoulli_(1 - share)
-        for place, mask in zip(places, drawn.unbind(), strict=True):
+        masks = torch.empty((len(places), *states.shape), dtype=torch.bool, device=states.device).bernoulli_(1 - share)
+        for place, mask in zip(places, masks.unbind(), strict=True):
             of_any_length(mask, 0)
             found[place] = mask
-    return [Kept(out, down) for out, down in zip(found[::2], found[1::2], strict=True)]
+    return [DropoutMasks(out, down) for out, down in zip(found[::2], found[1::2], strict=True)]
 
 
 def _mask(stack: Any, states: torch.Tensor, layout: Layout, family: str) -> torch.Tensor | None:
@@ -190,14 +196,14 @@ def _mask(stack: Any, states: torch.Tensor, layout: Layout, family: str) -> torc
     return None if in_place(states, None) else mask
 
 
-def _manner(part: dict[str, Any], activate: Any, config: Any) -> Manner:
+def _layer_settings(part: dict[str, Any], activate: Any, config: Any) -> LayerSettings:
     def share(name: str) -> float:
         """What is dropped now."""
         drop = part.get(name)
         return float(drop.p) if drop is not None and drop.training else 0.0
 
     smooth = isinstance(activate, GELUActivation)
-    return Manner(
+    return LayerSettings(
         heads=config.num_attention_heads,
         epsilon=part["norm"].eps,
         activate=F.gelu if smooth else activate,

@@ -60,9 +60,9 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     sync_folder(folder.parent)
 
 
-def remove_scratch(folder: Path) -> None:
-    """Removes what killed processes left unfinished in a folder that nobody else is writing to."""
-    for path in folder.glob(f".*{SCRATCH}"):
+def remove_scratch(folder: Path, name: str = "*") -> None:
+    """Removes what killed processes left of a file that nobody else is writing now; by default of all in the folder."""
+    for path in folder.glob(f".{name}.*{SCRATCH}"):
         remove(path)
 
 

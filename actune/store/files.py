@@ -129,8 +129,8 @@ class RunFiles(Events):
         for name in FIRST_MODELS:
             if name not in kept and (self.folder / name).is_dir() and not (self.folder / name).is_symlink():
                 remove(self.folder / name)
-        for folder in (self.folder, self.folder / ARRAYS):
-            remove_scratch(folder)
+        remove_scratch(self.folder / ARRAYS)
+        remove_scratch(self.folder, NEWEST)  # and not of a report that somebody may be writing
         self.point_to_newest()
 
 

@@ -145,6 +145,15 @@ def test_a_model_counts_with_its_round_and_never_before(folder: Path) -> None:
         assert [path.name for path in (folder / "models").iterdir()] == ["001"]
 
 
+def test_half_written_files_go_with_the_next_advance_and_reports_of_others_stay(folder: Path) -> None:
+    store = Store.open(folder)
+    store.save_arrays("x", {"a": np.zeros(1)})
+    for name in ("arrays/.x.safetensors.12.tmp", ".model.12.tmp", ".report.html.12.tmp"):
+        (folder / name).touch()
+    with store.advancing():
+        assert [path.name for path in folder.rglob("*.tmp")] == [".report.html.12.tmp"]
+
+
 def test_a_final_model_is_the_newest_until_another_round(folder: Path) -> None:
     store = Store.open(folder)
     for text in ("first", "second"):  # with more answers it may be made again

@@ -84,10 +84,11 @@ def test_symbols_and_other_words_of_the_command_line_are_told():
 
 def test_benchmark_tables_are_what_the_script_prints():
     page = (ROOT / "docs/benchmark.md").read_text(encoding="utf-8")
-    pattern = r"<!-- (|weak |core )(table|differences|classes): (.*?) -->\n(.*?)<!-- /table -->"
+    pattern = r"<!-- (|weak |core |exact )(table|differences|classes): (.*?) -->\n(.*?)<!-- /table -->"
     found = re.findall(pattern, page, re.DOTALL)
     assert len(found) == page.count("<!-- /table -->") >= 14
     places = {"": "trec_mpnet_gpu.csv", "weak ": "trec_weak_mpnet_gpu.csv", "core ": "core/results.csv"}
+    places["exact "] = "core_exact/results.csv"
     for kind, script, words, table in found:
         command = [f"benchmarks/{script}.py", f"benchmarks/results/{places[kind]}", *words.split()]
         assert not kind or f"\npython {' '.join(command)}\n" in page

@@ -61,9 +61,9 @@ def find_rows(connection: sqlite3.Connection, split: str, ids: Sequence[str]) ->
     def find(id: str) -> int | None:
         if not is_text(id):
             return None
-        if id.isdecimal() and len(id) <= LONGEST_NUMBER and str(row := int(id)) == id:
-            if any(low <= row < high for low, high in ranges):
-                return row
+        row = int(id) if id.isdecimal() and len(id) <= LONGEST_NUMBER else -1
+        if str(row) == id and any(low <= row < high for low, high in ranges):
+            return row
         found = connection.execute(FIND, {"split": split, "id": id}).fetchone()
         return int(found[0]) if found else None
 

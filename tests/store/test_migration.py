@@ -209,7 +209,7 @@ def test_texts_that_are_added_to_an_old_project_lie_behind_its_own(tmp_path: Pat
     folder = shutil.copytree(made_by, tmp_path / "old")
     with actune.open_session(folder) as session:
         count, before = len(session.pool), session.pool
-        with pytest.raises(DataError, match=f"1 of the new ids are in the pool already, the first is '{before.ids[7]}'"):
+        with pytest.raises(DataError, match=f"1 of the new ids are in the pool already, the first is '{before.ids[7]}"):
             session.add(pool_of(["a", "b"], ids=["new-0", before.ids[7]]))
         assert not list((folder / "texts").glob("*.arrow"))
         session.add(pool_of(["who ?", "what ?"], [None, before.classes[1]], ["new-0", "new-1"], before.classes))

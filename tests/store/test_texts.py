@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -192,7 +191,7 @@ def test_what_is_mapped_outlives_appends_and_forgetting(store: Store) -> None:
 
 
 def test_a_lost_file_is_one_sentence(store: Store) -> None:
-    os.remove(store.folder / "texts" / "pool-000.arrow")
+    (store.folder / "texts" / "pool-000.arrow").unlink()
     with pytest.raises(RunFolderError, match=r"pool-000\.arrow' is missing or not whole"):
         store.texts("pool")
 

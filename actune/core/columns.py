@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actune.core.arrow import as_numpy, integer_array
+from actune.core.files import sync_folder
 from actune.core.pool import Pool, as_labels
 from actune.core.strings import BLOCK, Strings
 from actune.errors import RunFolderError
@@ -30,7 +31,7 @@ def write_columns(file: Path, ids: Strings, texts: Strings, labels: npt.NDArray[
                 writer.write_table(pyarrow.table(cells, _schema()), BLOCK)
         stream.flush()
         os.fsync(stream.fileno())
-    _sync_folder(file.parent)
+    sync_folder(file.parent)
 
 
 def open_columns(files: Sequence[Path], classes: Sequence[str]) -> Pool:
@@ -59,16 +60,6 @@ def _schema() -> pyarrow.Schema:
 
     text = pyarrow.large_string()
     return pyarrow.schema({"id": text, "text": text, "label": pyarrow.int64()})
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # a folder cannot be opened there
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _first_line(error: Exception) -> str:

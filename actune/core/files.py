@@ -108,12 +108,12 @@ def storage_sentences(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(folder: Path, doing: str, wait: bool = False) -> Iterator[None]:
+def locked(folder: Path, doing: str, wait: bool = False, name: str = LOCK) -> Iterator[None]:
     """Holds a folder for one process; a killed process leaves no lock behind. Without `wait` a held folder is Busy."""
     from filelock import FileLock, Timeout
 
     try:
-        lock = FileLock(folder / LOCK).acquire(blocking=wait)
+        lock = FileLock(folder / name).acquire(blocking=wait)
     except Timeout as error:
         raise Busy(f"another process is {doing} {str(folder)!r} right now") from error
     with lock:

@@ -65,15 +65,31 @@ class Pool:
             self, texts=self.texts.take(places), ids=self.ids.take(places), labels=as_labels(self.labels[places])
         )
 
+    def after(self, count: int) -> Pool:
+        """A new pool without the first rows, in the same memory."""
+        return replace(self, texts=self.texts[count:], ids=self.ids[count:], labels=self.labels[count:])
+
     def followed_by(self, more: Pool) -> Pool:
         """This pool with more rows behind it; old rows keep their numbers."""
         import numpy as np
 
         if len(taken := np.flatnonzero(self.ids.rows_of(more.ids) >= 0)):
             first = more.ids[int(taken[0])]
-            raise DataError(f"{len(taken)} of the new ids are in the pool already, the first is {first!r}")
+            raise taken_ids(len(taken), first)
+        return self.extended(more)
+
+    def extended(self, more: Pool) -> Pool:
+        """This pool with more rows behind it, whose ids are known to be new."""
+        import numpy as np
+
         labels = as_labels(np.concatenate([self.labels, more.labels]))
         return replace(self, texts=self.texts + more.texts, ids=self.ids + more.ids, labels=labels)
+
+    def unlabelled(self) -> Pool:
+        """The same rows without their labels."""
+        import numpy as np
+
+        return replace(self, labels=as_labels(np.full(len(self), UNKNOWN, np.int64)))
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,11 @@ class Coded:
         import numpy as np
 
         return sorted({self.names[number] for number in np.unique(self.numbers).tolist() if number != UNKNOWN})
+
+
+def taken_ids(count: int, first: str) -> DataError:
+    """What to say of new texts whose ids are in use."""
+    return DataError(f"{count:,} of the new ids are in the pool already, the first is {first!r}")
 
 
 def coded(names: Sequence[str | None]) -> Coded:

@@ -15,7 +15,7 @@ from actune.core.dialogue import Answer, Question
 from actune.core.facts import FinalFacts, RoundFacts
 from actune.core.files import replacing_folder, storage_sentences
 from actune.core.labels import Labels
-from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
+from actune.core.pool import Pool
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
 from actune.core.task import Task
@@ -114,17 +114,18 @@ class Session:
         """Takes answers on any texts of the pool; on return they are safe on the disk. Nothing is trained."""
         if isinstance(answers, Mapping):
             answers = [Answer(id, label) for id, label in answers.items()]
-        found = self.store.tell([said_of(answer, self._row(answer.id), self.pool) for answer in answers])
+        answers = list(answers)
+        rows = self._rows([answer.id for answer in answers])
+        found = self.store.tell([said_of(answer, row, self.pool) for answer, row in zip(answers, rows, strict=True)])
         return told_of(found, self.pool)
 
     def add(self, more: Pool) -> int:
         """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers."""
         if not self.config.resolved.stored:
             raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
-        self.pool.followed_by(more)  # refuses ids that are taken
         numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
-        rows = [(id, text, UNKNOWN) for id, text in zip(more.ids, more.texts, strict=True)]
-        self.store.add_texts("pool", rows, [Said(row, "label", number, "file") for row, number in numbers.items()])
+        answers = [Said(row, "label", number, "file") for row, number in numbers.items()]
+        self.store.add_texts("pool", more.unlabelled(), answers)
         self.refresh()
         return len(more)
 
@@ -134,9 +135,8 @@ class Session:
             return
         with self._lock:
             if self.store.text_count("pool") > len(self.pool):
-                ids, texts, labels = self.store.texts("pool", first=len(self.pool))
-                more = pool_of_numbers(texts, ids, self.pool.classes, labels)
-                self.task = replace(self.task, pool=self.pool.followed_by(more))
+                more = self.store.texts("pool", self.pool.classes, first=len(self.pool))
+                self.task = replace(self.task, pool=self.pool.extended(more))
                 self.__dict__.pop("prepared", None)
 
     # advance: all the work
@@ -345,13 +345,16 @@ class Session:
     def method(self) -> Method:
         return method_of(self.config)
 
-    def _row(self, id: str) -> int:
-        if id not in self.pool.row_of:
+    def _rows(self, ids: Sequence[str]) -> list[int]:
+        """The rows of texts by their ids; the pool has all of them afterwards."""
+        stored = self.config.resolved.stored
+        found = self.store.rows_of("pool", ids) if stored else [self.pool.row_of.get(id) for id in ids]
+        rows = [row for row in found if row is not None]
+        if len(rows) < len(ids):
+            raise DataError(f"there is no text with the id {ids[found.index(None)]!r} in this project")
+        if max(rows, default=0) >= len(self.pool):
             self.refresh()
-        try:
-            return self.pool.row_of[id]
-        except KeyError:
-            raise DataError(f"there is no text with the id {id!r} in this project") from None
+        return rows
 
     @cached_property
     def weak(self) -> WeakLabels | None:

@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from actune.core.dialogue import Answer
 from actune.core.facts import QuestionRow, Selection
-from actune.core.pool import UNKNOWN, Pool, pool_of_numbers
+from actune.core.pool import Pool
 from actune.core.progress import Progress, silent
 from actune.core.run_options import RunOptions
 from actune.core.settings import own_settings
@@ -25,6 +24,7 @@ from actune.session.opening import WeakLabels, weak_labels
 from actune.session.request import check, check_seed, make_request
 from actune.session.resolve import fingerprint, resolve_request
 from actune.session.session import Session
+from actune.store.records import Said
 from actune.store.store import Store, check_free
 
 RELEASED_ROWS = 20_000  # of each class, on average
@@ -70,11 +70,10 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
             if pool is not None:
                 # a person's project learns labels only through answers; a simulation keeps them for the oracle
                 hidden = split == "pool" and not simulated
-                labels = [UNKNOWN] * len(pool) if hidden else pool.labels.tolist()
-                store.add_texts(split, zip(pool.ids, pool.texts, labels, strict=True))
+                store.add_texts(split, pool.unlabelled() if hidden else pool)
     if not simulated:
         known = task.pool.known_rows()
-        session.tell([Answer(task.pool.ids[row], task.pool.classes[task.pool.labels[row]], by="file") for row in known])
+        store.tell([Said(row, "label", int(task.pool.labels[row]), "file") for row in known])
     if weak is not None:
         weak.save(store)
     rows, how = first_rows(session.config.request, task.pool, session.labels(), lambda: session.prepared)
@@ -124,9 +123,8 @@ def project_task(pool: Pool, name: str = "project") -> Task:
 def _stored_task(store: Store, config: Config) -> Task:
     pools = {}
     for split in ("pool", "dev", "test"):
-        ids, texts, labels = store.texts(split)
-        if ids:
-            pools[split] = pool_of_numbers(texts, ids, config.resolved.classes, labels)
+        if store.text_count(split):
+            pools[split] = store.texts(split, config.resolved.classes)
     if "pool" not in pools:
         raise RunFolderError(f"{str(store.folder)!r} holds no texts")
     return Task(config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), config.settings)

@@ -18,8 +18,8 @@ from actune.core.files import (
 )
 from actune.errors import RunFolderError, StorageError
 from actune.store.links import point, stands_for
-from actune.store.protocol import Events
 from actune.store.records import ModelRow
+from actune.store.texts import RunTexts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,10 +29,8 @@ NEWEST = "model"  # a link to the newest model, for people and for other program
 FIRST_MODELS = ("model", "probe", "model.new", "probe.new")  # names of the first version of run folders
 
 
-class RunFiles(Events):
-    """The files in a run's folder, beside its database, which knows the models that count."""
-
-    folder: Path
+class RunFiles(RunTexts):
+    """The files in a run's folder, beside its database, which knows the texts and models that count."""
 
     # arrays
 
@@ -118,7 +116,7 @@ class RunFiles(Events):
             yield
 
     def _clear_away(self) -> None:
-        """Removes models that no longer count, and half-written files.
+        """Removes models and texts that do not count, and half-written files.
 
         Models of earlier rounds go only now and not with the commit, for somebody might have been reading them.
         """
@@ -131,6 +129,7 @@ class RunFiles(Events):
                 remove(self.folder / name)
         remove_scratch(self.folder / ARRAYS)
         remove_scratch(self.folder, NEWEST)  # and not of a report that somebody may be writing
+        self.clear_texts()
         self.point_to_newest()
 
 

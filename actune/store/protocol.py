@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from actune.core.facts import QuestionRow, RoundFacts, Selection
 from actune.core.labels import Labels
+from actune.core.pool import Pool
+from actune.core.strings import Strings
 from actune.store.records import (
     AnswerRow,
+    Chunk,
     ClassChange,
     Counts,
     Lease,
@@ -30,23 +33,31 @@ class Events(Protocol):
 
     # texts
 
-    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]], answers: Sequence[Said] = ()) -> int:
-        """Appends (id, text, label) rows and the answers that come with them; gives the row of the first text.
+    def add_chunk(self, split: str, file: str, ids: Strings, answers: Sequence[Said] = ()) -> int:
+        """Appends a file of texts, which is on the disk, and the answers that come with them; gives its first row.
 
-        The answers count rows from there: only the database knows where the new texts will lie.
+        The answers count rows from there. Ids that are taken are refused.
         """
         ...
 
-    def texts(self, split: str, first: int = 0) -> tuple[list[str], list[str], list[int]]:
-        """Ids, texts and labels in row order, from row `first` on."""
+    def chunks(self, split: str | None = None) -> list[Chunk]:
+        """The files of texts that count, of one split in row order, or of all."""
+        ...
+
+    def texts_in_database(self, split: str, classes: Sequence[str], first: int = 0) -> Pool:
+        """The texts that an earlier version kept in the database, from row `first` on."""
         ...
 
     def text_count(self, split: str) -> int:
         """How many texts there are."""
         ...
 
-    def forget_texts(self) -> None:
-        """Drops all texts and gives their room back."""
+    def rows_of(self, split: str, ids: Sequence[str]) -> list[int | None]:
+        """The row of each of these ids, None for an id that no text has."""
+        ...
+
+    def forget_chunks(self) -> None:
+        """Lets no text count any more, and gives the room back that they take in the database."""
         ...
 
     # answers

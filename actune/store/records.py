@@ -67,6 +67,16 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Chunk:
+    """A file of texts, and which rows it holds."""
+
+    file: str  # inside the run's folder
+    first: int
+    rows: int
+    numbered: bool  # whether every id is its row number
+
+
+@dataclass(frozen=True)
 class ModelRow:
     """A saved model: the model of a round, or a final one that was fitted when `round` rounds were finished."""
 

@@ -12,7 +12,7 @@ from actune.store.connections import Connections
 from actune.store.records import AnswerRow, ModelRow
 from actune.store.words import Words, replay
 
-VERSION = 2
+VERSION = 3
 # the log that all else follows from; a label is a class number, and texts of the pool have none where people answer
 FIRST = """
 CREATE TABLE texts (split TEXT, row INTEGER, id TEXT, text TEXT, label INTEGER, PRIMARY KEY (split, row),
@@ -41,6 +41,13 @@ CREATE TABLE class_changes (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT 
                             name TEXT, target INTEGER, after INTEGER NOT NULL, by TEXT NOT NULL,
                             at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')));
 """
+# a chunk is a file of texts with the rows from `first` on; where its ids are the row numbers themselves they are not in
+# `ids`. The table `texts` of the first version is filled only in runs that were made before there were chunks
+THIRD = """
+CREATE TABLE chunks (split TEXT, number INTEGER, file TEXT NOT NULL, first INTEGER NOT NULL, rows INTEGER NOT NULL,
+                     numbered INTEGER NOT NULL, PRIMARY KEY (split, number)) WITHOUT ROWID;
+CREATE TABLE ids (split TEXT, id TEXT, row INTEGER NOT NULL, PRIMARY KEY (split, id)) WITHOUT ROWID;
+"""
 SKIPPED = -1  # what stands in `counts` for a skip
 
 
@@ -53,7 +60,7 @@ def prepare(connections: Connections, create: bool) -> None:
     if create:
         with connections.writing() as connection:
             _execute(connection, FIRST)
-            _to_second(connection, path.parent)
+            _migrate(connection, path.parent, 1)
         with connections.alone() as connection:
             connection.execute("PRAGMA journal_mode = WAL")  # where the file system allows it
         return
@@ -67,12 +74,12 @@ def prepare(connections: Connections, create: bool) -> None:
         return
     if connections.readonly:
         with connections.changing_copy() as connection:
-            _to_second(connection, path.parent)
+            _migrate(connection, path.parent, found)
         return
     with connections.writing() as connection:
         if version_of(connection) == found:  # no other process was faster
             _back_up(connections, path.with_name(f"{path.name}.v{found}.bak"))
-            _to_second(connection, path.parent)
+            _migrate(connection, path.parent, found)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -103,6 +110,15 @@ def write_words(connection: sqlite3.Connection, words: Words) -> None:
     )
 
 
+def _migrate(connection: sqlite3.Connection, folder: Path, found: int) -> None:
+    """Brings tables from the version `found` to the present one, inside the transaction that is open."""
+    if found < 2:
+        _to_second(connection, folder)
+    if found < 3:
+        _execute(connection, THIRD)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
 def _to_second(connection: sqlite3.Connection, folder: Path) -> None:
     """Answers know their round and how long they took; what follows from the log has tables; models have rows."""
     _execute(connection, SECOND)
@@ -121,7 +137,6 @@ def _to_second(connection: sqlite3.Connection, folder: Path) -> None:
         "INSERT INTO models VALUES (?, ?, ?)",
         [(model.folder, model.round, model.kind) for model in _first_models(folder, len(seen), finished)],
     )
-    connection.execute("PRAGMA user_version = 2")
 
 
 def _first_models(folder: Path, fitted: int, finished: int | None) -> list[ModelRow]:

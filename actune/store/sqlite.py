@@ -7,18 +7,20 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from actune.core.facts import QuestionRow, RoundFacts, Selection
 from actune.core.labels import Labels
-from actune.errors import DataError
+from actune.core.pool import Pool
+from actune.core.strings import Strings
+from actune.store.chunks import add_chunk, chunks_of, count_texts, find_rows, texts_in_database
 from actune.store.classes import SQLiteClasses
 from actune.store.connections import Connections
 from actune.store.protocol import Events
 from actune.store.records import (
     AnswerRow,
+    Chunk,
     Counts,
     Lease,
     ModelRow,
@@ -56,37 +58,34 @@ class SQLiteEvents(SQLiteClasses, Events):
 
     # texts
 
-    def add_texts(self, split: str, rows: Iterable[tuple[str, str, int]], answers: Sequence[Said] = ()) -> int:
+    def add_chunk(self, split: str, file: str, ids: Strings, answers: Sequence[Said] = ()) -> int:
         with self._connections.writing() as connection:
-            first = _text_count(connection, split)
-            try:
-                connection.executemany(
-                    "INSERT INTO texts VALUES (?, ?, ?, ?, ?)",
-                    ((split, first + place, *row) for place, row in enumerate(rows)),
-                )
-            except sqlite3.IntegrityError:  # the caller saw no such id, so it came since then
-                raise DataError(
-                    "another process has added texts with some of these ids: open the project anew and add again"
-                ) from None
+            first = add_chunk(connection, split, file, ids)
             _tell(connection, [Said(first + a.row, a.kind, a.label, a.by, a.seconds) for a in answers])
         return first
 
-    def texts(self, split: str, first: int = 0) -> tuple[list[str], list[str], list[int]]:
-        query = "SELECT id, text, label FROM texts WHERE split = ? AND row >= ? ORDER BY row"
+    def chunks(self, split: str | None = None) -> list[Chunk]:
         with self._connections.reading() as connection:
-            # one flat list: a million tuples would keep the garbage collector busy
-            flat = list(chain.from_iterable(connection.execute(query, (split, first))))
-        return flat[0::3], flat[1::3], flat[2::3]
+            return chunks_of(connection, split)
+
+    def texts_in_database(self, split: str, classes: Sequence[str], first: int = 0) -> Pool:
+        with self._connections.reading() as connection:
+            return texts_in_database(connection, split, classes, first)
 
     def text_count(self, split: str) -> int:
         with self._connections.reading() as connection:
-            return _text_count(connection, split)
+            return count_texts(connection, split)
 
-    def forget_texts(self) -> None:
-        if not self._all("SELECT 1 FROM texts LIMIT 1"):
+    def rows_of(self, split: str, ids: Sequence[str]) -> list[int | None]:
+        with self._connections.reading() as connection:
+            return find_rows(connection, split, ids)
+
+    def forget_chunks(self) -> None:
+        if not (self.chunks() or self._all("SELECT 1 FROM texts LIMIT 1")):
             return
         with self._connections.writing() as connection:
-            connection.execute("DELETE FROM texts")
+            for table in ("chunks", "ids", "texts"):
+                connection.execute(f"DELETE FROM {table}")
         with self._connections.alone() as connection:
             connection.execute("VACUUM")
 
@@ -211,11 +210,6 @@ class SQLiteEvents(SQLiteClasses, Events):
     def _all(self, query: str, *values: Any) -> list[Any]:
         with self._connections.reading() as connection:
             return connection.execute(query, values).fetchall()
-
-
-def _text_count(connection: sqlite3.Connection, split: str) -> int:
-    query = "SELECT coalesce(max(row), -1) + 1 FROM texts WHERE split = ?"
-    return int(connection.execute(query, (split,)).fetchone()[0])
 
 
 def _tell(connection: sqlite3.Connection, answers: Sequence[Said]) -> Recorded:

@@ -1,4 +1,4 @@
-"""One folder per run: run.toml, run.db, arrays and models. A round exists when its row is committed."""
+"""One folder per run: run.toml, run.db, texts, arrays and models. A round exists when its row is committed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from actune.core.files import LOCK, SCRATCH, locked, remove, storage_sentences, 
 from actune.errors import RunFolderError, StorageError
 from actune.store.files import ARRAYS, MODELS, NEWEST, RunFiles
 from actune.store.sqlite import SQLiteEvents
+from actune.store.texts import TEXTS
 
 DATABASE = "run.db"
 FILE = "run.toml"
 UNFINISHED = "unfinished"  # a file that is there while a run is being made
-OWN = {DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), ARRAYS, MODELS, NEWEST, UNFINISHED}
+OWN = {DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), TEXTS, ARRAYS, MODELS, NEWEST, UNFINISHED}
 
 
 class Store(SQLiteEvents, RunFiles):

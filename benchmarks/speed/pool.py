@@ -2,9 +2,11 @@
 
     python benchmarks/speed/pool.py --rows 1000000 --out benchmarks/results/pool_cpu.jsonl
 
-The texts are questions of TREC, each with some words of other questions behind it. `start` opens a project on a CSV
-file of them, `ask` writes its questions to a file, `read` is the reading of the CSV file alone, and `open` opens the
-same texts in an Arrow file that is mapped into memory, and reads ten of them. Nothing is embedded.
+The texts are questions of TREC, each with some words of other questions behind it. `read` is the reading of a CSV file
+of them alone, and `open` opens the same texts in an Arrow file that is mapped into memory, and reads ten of them.
+`start`, `ask`, `tell` and `advance` are the commands, on a project whose first 50 questions are answered, and on one
+whose texts have ids that are not row numbers (`named`). Between `tell` and `advance`, random vectors of the encoder's
+width are put into the cache, where `advance` takes them for the embeddings.
 """
 
 from __future__ import annotations
@@ -20,11 +22,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-FEW = 10  # texts that are asked about or read
-FIRST = ["--first", "random", "--initial", str(FEW)]
+if TYPE_CHECKING:
+    from actune.models.cache import Embedded, Room
+
+FEW = 10  # texts that are read
+FIRST = ["--first", "random", "--initial", "50", "--batch", "50"]
+CLASSES = ("question", "answer")
+BLOCK = 10_000  # vectors that are made at a time
 ADDED = 3  # words behind each question, so that texts differ
 MEBIBYTE = 1024  # kilobytes, which is what Linux counts in
 
@@ -38,9 +46,9 @@ def make(folder: Path, rows: int) -> None:
     draw = random.Random(0)
     with (folder / "pool.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["text"])
-        for _ in range(rows):
-            writer.writerow([" ".join([draw.choice(real), *draw.choices(words, k=ADDED)])])
+        writer.writerow(["text", "name"])
+        for row in range(rows):
+            writer.writerow([" ".join([draw.choice(real), *draw.choices(words, k=ADDED)]), f"post-{row * 7919 % rows}"])
 
 
 def read(folder: Path) -> None:
@@ -65,7 +73,44 @@ def open_few(folder: Path) -> None:
         assert pool.row_of[pool.ids[row]] == row and pool.texts[row]
 
 
-STEPS: dict[str, Callable[[Path], None]] = {"read": read, "write": write, "open": open_few}
+def fill(folder: Path) -> None:
+    """Answers all questions in the files, half of them with each class."""
+    for path in (folder / "project.csv", folder / "named.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            columns, *rows = csv.reader(file)
+        for number, row in enumerate(rows):
+            row[columns.index("label")] = CLASSES[number % len(CLASSES)]
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([columns, *rows])
+
+
+def embed(folder: Path) -> None:
+    """Random unit vectors where the project's learner looks for the embeddings of its pool."""
+    import numpy as np
+
+    from actune.models.probing import Probing
+    from actune.session.setup import open_session
+
+    def made(learner: Probing, texts: Sequence[str], progress: object, room: Room) -> Embedded:
+        width = json.loads((learner.folder / "config.json").read_text(encoding="utf-8"))["hidden_size"]
+        vectors, rng = room((len(texts), width)), np.random.default_rng(0)
+        for start in range(0, len(texts), BLOCK):
+            block = rng.standard_normal(vectors[start : start + BLOCK].shape, np.float32)
+            vectors[start : start + BLOCK] = block / np.linalg.norm(block, axis=1, keepdims=True)
+        return vectors, 0
+
+    Probing._embed = made  # type: ignore[method-assign]
+    with open_session(folder / "project") as session:
+        assert len(session.prepared.pool) == len(session.pool)
+
+
+STEPS: dict[str, Callable[[Path], None]] = {
+    "read": read,
+    "write": write,
+    "open": open_few,
+    "fill": fill,
+    "embed": embed,
+}
 
 
 def measured(*command: str) -> dict[str, float]:
@@ -93,15 +138,34 @@ def main() -> None:
     for rows in given.rows:
         folder = Path(tempfile.mkdtemp(prefix="actune-pool-"))
         own = [__file__, "--folder", str(folder)]
-        project = str(folder / "project")
-        start = ["-m", "actune", "start", "--labels", "question,answer", "--learner", "probe", *FIRST]
+        os.environ["ACTUNE_CACHE"] = str(folder / "cache")
+        project, named = str(folder / "project"), str(folder / "named")
+        actune = ["-m", "actune"]
+        start = [
+            *actune,
+            "start",
+            str(folder / "pool.csv"),
+            "--labels",
+            ",".join(CLASSES),
+            "--learner",
+            "probe",
+            *FIRST,
+        ]
         commands = {
             "make": [*own, "--step", "make", "--rows", str(rows)],
             "read": [*own, "--step", "read"],
             "write": [*own, "--step", "write"],
             "open": [*own, "--step", "open"],
-            "start": [*start, str(folder / "pool.csv"), "--out", project],
-            "ask": ["-m", "actune", "ask", project, "--to", str(folder / "batch.csv")],
+            "start": [*start, "--out", project],
+            "start, named": [*start, "--id", "name", "--out", named],
+            "ask": [*actune, "ask", project, "--to", f"{project}.csv"],
+            "ask, named": [*actune, "ask", named, "--to", f"{named}.csv"],
+            "fill": [*own, "--step", "fill"],
+            "tell": [*actune, "tell", project, f"{project}.csv"],
+            "tell, named": [*actune, "tell", named, f"{named}.csv"],
+            "embed": [*own, "--step", "embed"],
+            "advance": [*actune, "advance", project],
+            "ask again": [*actune, "ask", project],
         }
         try:
             for what, command in commands.items():

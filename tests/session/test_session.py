@@ -203,9 +203,7 @@ def test_an_id_that_another_session_has_added_is_one_sentence(project):
     more = pool_of(["who wrote faust ?"], ["human"], ["a"], project.pool.classes)
     first.add(more)
     answers = second.store.answers()
-    with pytest.raises(
-        DataError, match="another process has added texts with some of these ids: open the project anew"
-    ):
+    with pytest.raises(DataError, match="1 of the new ids are in the pool already, the first is 'a'"):
         second.add(more)
     assert second.store.answers() == answers and len(second.pool) == len(project.pool)
 

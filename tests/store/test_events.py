@@ -157,18 +157,6 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(events: SQLiteEvents) -> 
     assert [answer.row for answer in events.answers()] == [1]
 
 
-def test_texts_and_their_answers_come_together(events: SQLiteEvents, tmp_path: Path) -> None:
-    assert events.add_texts("pool", [("a", "x", -1), ("b", "y", -1)]) == 0
-    assert events.add_texts("pool", [("c", "z", -1)], [Said(0, "label", 1, "file")]) == 2
-    assert events.texts("pool", first=1) == (["b", "c"], ["y", "z"], [-1, -1])
-    assert events.labels().of_row == {2: 1} and events.text_count("pool") == 3
-    with pytest.raises(DataError, match="another process has added texts with some of these ids"):
-        events.add_texts("pool", [("d", "z", -1), ("a", "z", -1)], [Said(0, "label", 1, "file")])
-    assert events.text_count("pool") == 3 and len(events.answers()) == 1
-    events.forget_texts()
-    assert events.text_count("pool") == 0
-
-
 def test_open_questions_are_those_of_the_next_round_without_a_word(events: SQLiteEvents) -> None:
     def ask(round: int, rows: list[int]) -> Selection:
         return Selection(round, [QuestionRow(round, row, 0, 0.5) for row in rows])

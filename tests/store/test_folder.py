@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
+from actune.core.pool import pool_of
 from actune.errors import Busy, RunFolderError, StorageError
 from actune.store.links import point, stands_for
 from actune.store.records import Said
@@ -19,7 +21,7 @@ from actune.store.store import FILE, UNFINISHED, Store
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     with Store.creating(tmp_path / "run") as store:
-        store.add_texts("pool", [(str(row), f"text {row}", -1) for row in range(10)])
+        store.add_texts("pool", pool_of([f"text {row}" for row in range(10)]))
         store.commit(selection=Selection(0, [QuestionRow(0, row, None, None) for row in range(4)]))
         store.seal("format = 1\n")
     store.close()
@@ -51,9 +53,10 @@ def test_two_processes_cannot_make_one_run(tmp_path: Path) -> None:
 KILLED = """
 import os, sqlite3, sys
 from pathlib import Path
+from actune.core.pool import pool_of
 from actune.store.store import Store
 with Store.creating(Path(sys.argv[1])) as store:
-    store.add_texts("pool", [("a", "b", -1)])
+    store.add_texts("pool", pool_of(["b"], ids=["a"]))
     store.close()
     journal = sqlite3.connect(Path(sys.argv[1]) / "run.db", isolation_level=None)
     journal.execute("PRAGMA journal_mode = DELETE")
@@ -67,7 +70,7 @@ with Store.creating(Path(sys.argv[1])) as store:
 def test_a_creation_that_was_killed_while_sqlite_held_its_journal_is_made_again(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert subprocess.run([sys.executable, "-c", KILLED, str(folder)]).returncode == -9
-    assert {"run.db", "run.db-journal", UNFINISHED} <= {path.name for path in folder.iterdir()}
+    assert {"run.db", "run.db-journal", "texts", UNFINISHED} <= {path.name for path in folder.iterdir()}
     with Store.creating(folder) as store:
         assert store.text_count("pool") == 0
         store.seal("format = 1\n")
@@ -78,7 +81,7 @@ def test_a_creation_that_was_killed_while_sqlite_held_its_journal_is_made_again(
     ]
 
 
-@pytest.mark.parametrize("name", ["report.html", "arrays", "run.db", "models"])
+@pytest.mark.parametrize("name", ["report.html", "arrays", "run.db", "models", "texts"])
 def test_what_lies_in_a_folder_that_is_no_run_is_never_removed(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     (tmp_path / name / "thesis.txt").write_text("years of work")
@@ -215,7 +218,7 @@ from pathlib import Path
 from actune.errors import StorageError
 from actune.store.store import Store
 store = Store.open(Path(sys.argv[1]))
-print(len(store.texts("pool")[0]), sorted(store.labels().of_row.items()), [q.row for q in store.open_questions()])
+print(store.texts("pool").texts[3], sorted(store.labels().of_row.items()), [q.row for q in store.open_questions()])
 try:
     store.set_fact("a", 1)
 except StorageError as error:
@@ -233,6 +236,7 @@ def test_a_run_that_cannot_be_written_can_be_read(folder: Path, tmp_path: Path, 
         left.mkdir()
         for name in ("run.db", "run.db-wal", "run.toml"):
             (left / name).write_bytes((folder / name).read_bytes())
+        shutil.copytree(folder / "texts", left / "texts")
         folder = left
     elif state == "closed":
         store.close()
@@ -247,6 +251,6 @@ def test_a_run_that_cannot_be_written_can_be_read(folder: Path, tmp_path: Path, 
         for path in (folder, *folder.iterdir()):
             path.chmod(path.stat().st_mode | 0o200)
     first, second = done.stdout.splitlines()
-    assert first == "10 [(2, 1)] [0, 1, 3]"
+    assert first == "text 3 [(2, 1)] [0, 1, 3]"
     assert second.endswith("run.db' cannot be written: check the folder's permissions")
     assert {path.name: path.stat().st_size for path in folder.iterdir()} == before

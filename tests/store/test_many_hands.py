@@ -14,6 +14,7 @@ import pytest
 
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.core.files import LOCK
+from actune.core.pool import pool_of
 from actune.store.records import Recorded, Said
 from actune.store.store import Store
 from actune.store.words import replay
@@ -74,7 +75,7 @@ def advance(store: Store) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     with Store.creating(tmp_path / "run") as store:
-        store.add_texts("pool", [(str(row), f"text {row}", -1) for row in range(ROWS)])
+        store.add_texts("pool", pool_of([f"text {row}" for row in range(ROWS)]))
         store.commit(selection=Selection(0, []))
         store.seal("format = 1\n")
     store.close()

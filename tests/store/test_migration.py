@@ -1,4 +1,4 @@
-"""Run folders of the first version: brought up to date with a copy beside, or read as they are."""
+"""Run folders of earlier versions: brought up to date with a copy beside, or read as they are."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ import pytest
 
 import actune
 from actune.core.facts import Metrics, RoundFacts
+from actune.core.pool import pool_of
+from actune.errors import DataError
 from actune.store import schema
 from actune.store.records import ModelRow, Said
 from actune.store.store import Store, newest_model_in
 from tests.store.test_folder import AS_ANYBODY
 
-OLD = Path(__file__).parent / "v1"  # made by actune 0.1.0 with tables of the first version
-EXPECTED = json.loads((OLD / "expected.json").read_text())  # what that version said about it
+HERE = Path(__file__).parent
+OLD = HERE / "v1"  # made by actune 0.1.0 with tables of the first version
+SECOND = HERE / "v2"  # the same, brought up to the second version by the code of that time
+EXPECTED = json.loads((OLD / "expected.json").read_text())  # what the first version said about it
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 
@@ -44,7 +48,7 @@ def check(store: Store) -> None:
     assert (sorted(labels.skipped), labels.last_answer) == (EXPECTED["skipped"], EXPECTED["last_answer"])
     answers = [[a.number, a.row, a.kind, a.label, a.by, a.at] for a in store.answers()]
     assert answers == EXPECTED["answers"]
-    ids = store.texts("pool")[0]
+    ids = store.texts("pool").ids
     assert [ids[question.row] for question in store.open_questions()] == EXPECTED["open"]
     assert store.rounds() == [RoundFacts.from_json(facts) for facts in EXPECTED["rounds"]]
     seen = EXPECTED["rounds"][0]["answers_seen"]
@@ -62,24 +66,29 @@ def version(file: Path) -> int:
         connection.close()
 
 
-def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(old: Path) -> None:
+@pytest.mark.parametrize("made_by", [1, 2])
+def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(tmp_path: Path, made_by: int) -> None:
+    old = shutil.copytree(HERE / f"v{made_by}", tmp_path / "old")
+    assert version(old / "run.db") == made_by
     store = Store.open(old)
     check(store)
     assert store.tell([Said(0, "label", 1, "cleo", 3.0)]).new == 1
     store.close()
-    assert version(old / "run.db") == 2 and version(old / "run.db.v1.bak") == 1
-    copy = sqlite3.connect(old / "run.db.v1.bak")
+    assert version(old / "run.db") == 3 and version(old / f"run.db.v{made_by}.bak") == made_by
+    copy = sqlite3.connect(old / f"run.db.v{made_by}.bak")
     assert copy.execute("SELECT count(*) FROM answers").fetchone() == (len(EXPECTED["answers"]),)
     copy.close()
     again = Store.open(old)
     assert len(again.answers()) == len(EXPECTED["answers"]) + 1
 
 
-def test_a_folder_that_is_only_looked_at_stays_as_it_was(old: Path) -> None:
+@pytest.mark.parametrize("made_by", [1, 2])
+def test_a_folder_that_is_only_looked_at_stays_as_it_was(tmp_path: Path, made_by: int) -> None:
+    old = shutil.copytree(HERE / f"v{made_by}", tmp_path / "old")
     before = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
     with Store.reading(old) as store:
         check(store)
-        assert version(old / "run.db") == 1
+        assert version(old / "run.db") == made_by
     assert {path: path.read_bytes() for path in old.rglob("*") if path.is_file()} == before
 
 
@@ -193,6 +202,22 @@ def test_an_old_project_goes_on(old: Path) -> None:
         session.tell(dict.fromkeys(EXPECTED["open"], session.pool.classes[0]))
         assert session.advance().round == 1
         assert len(session.predict(["who wrote it ?"])) == 1
+
+
+@pytest.mark.parametrize("made_by", [OLD, SECOND])
+def test_texts_that_are_added_to_an_old_project_lie_behind_its_own(tmp_path: Path, made_by: Path) -> None:
+    folder = shutil.copytree(made_by, tmp_path / "old")
+    with actune.open_session(folder) as session:
+        count, before = len(session.pool), session.pool
+        with pytest.raises(DataError, match=f"1 of the new ids are in the pool already, the first is '{before.ids[7]}"):
+            session.add(pool_of(["a", "b"], ids=["new-0", before.ids[7]]))
+        assert not list((folder / "texts").glob("*.arrow"))
+        session.add(pool_of(["who ?", "what ?"], [None, before.classes[1]], ["new-0", "new-1"], before.classes))
+        assert session.tell({"new-0": before.classes[0], before.ids[7]: before.classes[1]}).new == 2
+    with actune.open_session(folder) as session:
+        assert session.pool.after(count).texts == ["who ?", "what ?"] and session.pool.texts[:count] == before.texts
+        assert session.labels().of_row.items() >= {count: 0, count + 1: 1, 7: 1}.items()
+        assert session.store.texts("pool", first=count - 1).ids == [before.ids[count - 1], "new-0", "new-1"]
 
 
 def test_all_published_cells_can_still_be_read() -> None:

@@ -1,0 +1,87 @@
+"""Which files hold a run's texts, and which row an id names, in SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from actune.core.arrow import as_numpy
+from actune.core.pool import Pool, pool_of_numbers, taken_ids
+from actune.core.strings import Strings, is_text
+from actune.errors import DataError
+from actune.store.records import Chunk
+
+LONGEST_NUMBER = 18  # digits, so that a row number fits into 64 bits
+FIND = """
+SELECT row FROM ids WHERE split = :split AND id = :id UNION ALL SELECT row FROM texts WHERE split = :split AND id = :id
+"""
+
+
+def chunks_of(connection: sqlite3.Connection, split: str | None = None) -> list[Chunk]:
+    """The files of a split in row order, or those of all splits."""
+    query = "SELECT file, first, rows, numbered FROM chunks WHERE ?1 IS NULL OR split = ?1 ORDER BY split, number"
+    return [Chunk(file, first, rows, bool(own)) for file, first, rows, own in connection.execute(query, (split,))]
+
+
+def count_texts(connection: sqlite3.Connection, split: str) -> int:
+    """How many texts a split has."""
+    query = "SELECT first + rows FROM chunks WHERE split = ? ORDER BY number DESC LIMIT 1"
+    found = connection.execute(query, (split,)).fetchone()
+    if not found:
+        query = "SELECT coalesce(max(row), -1) + 1 FROM texts WHERE split = ?"
+        found = connection.execute(query, (split,)).fetchone()
+    return int(found[0])
+
+
+def add_chunk(connection: sqlite3.Connection, split: str, file: str, ids: Strings) -> int:
+    """Appends a file of texts; gives the row of the first. Ids that are taken are refused."""
+    first = count_texts(connection, split)
+    if first:
+        found = find_rows(connection, split, ids)
+        if taken := [place for place, row in enumerate(found) if row is not None]:
+            raise taken_ids(len(taken), ids[taken[0]])
+    numbered = ids == Strings.numbered(len(ids), first)
+    if not numbered:
+        try:
+            connection.executemany("INSERT INTO ids VALUES (?, ?, ?)", _sorted(split, ids, first))
+        except sqlite3.IntegrityError:
+            raise DataError("some of the new ids occur more than once: ids name rows and must differ") from None
+    connection.execute(
+        "INSERT INTO chunks SELECT ?, coalesce(max(number), -1) + 1, ?, ?, ?, ? FROM chunks WHERE split = ?",
+        (split, file, first, len(ids), numbered, split),
+    )
+    return first
+
+
+def find_rows(connection: sqlite3.Connection, split: str, ids: Sequence[str]) -> list[int | None]:
+    """The row of each of these ids, None where there is none; no other id is looked at."""
+    ranges = [(chunk.first, chunk.first + chunk.rows) for chunk in chunks_of(connection, split) if chunk.numbered]
+
+    def find(id: str) -> int | None:
+        if not is_text(id):
+            return None
+        row = int(id) if id.isdecimal() and len(id) <= LONGEST_NUMBER else -1
+        if str(row) == id and any(low <= row < high for low, high in ranges):
+            return row
+        found = connection.execute(FIND, {"split": split, "id": id}).fetchone()
+        return int(found[0]) if found else None
+
+    return [find(id) for id in ids]
+
+
+def texts_in_database(connection: sqlite3.Connection, split: str, classes: Sequence[str], first: int) -> Pool:
+    """The texts that an earlier version kept in the database, from row `first` on."""
+    query = "SELECT id, text, label FROM texts WHERE split = ? AND row >= ? ORDER BY row"
+    # one flat list: a million tuples would keep the garbage collector busy
+    flat = list(chain.from_iterable(connection.execute(query, (split, first))))
+    return pool_of_numbers(flat[1::3], flat[0::3], classes, flat[2::3])
+
+
+def _sorted(split: str, ids: Strings, first: int) -> Iterator[tuple[str, str, int]]:
+    """Rows of the table of ids in the order of their key: so a million of them are written in seconds."""
+    import pyarrow.compute
+
+    order = as_numpy(pyarrow.compute.sort_indices(ids.column)).astype("int64")
+    for id, place in zip(ids.take(order), order, strict=True):
+        yield split, id, first + int(place)

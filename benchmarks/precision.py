@@ -7,12 +7,19 @@ ways: all in float32, which is the reference; the encoder in bfloat16 under a he
 does; with the last linear layer alone in float32; and all in bfloat16. A line says which share of the surest and of
 the least sure texts, by entropy, the reference has too, how many different entropies there are, and how many texts at
 the edge of the surest have the very same entropy as the last of them, so that the row number decides.
+
+    PYTHONPATH=. python benchmarks/precision.py --show benchmarks/results/precision_gpu.jsonl
+
+prints the worst and the mean share over all models in such a file, and the most ties.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -69,11 +76,32 @@ def agreement(reference: torch.Tensor, entropy: torch.Tensor) -> dict[str, Any]:
     return facts
 
 
+def table_of(file: Path) -> list[str]:
+    """The worst and the mean share over all models, and the most ties, for each part that computed in float32."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+        if "tied_at_edge" in line:
+            found.setdefault(line["float32"], []).append(line)
+    shares = [f"{name}_{count}" for name in ("surest", "least_sure") for count in COUNTS]
+    head = ["in float32", *(name.replace("_", " ") for name in shares), "most ties at an edge", "models"]
+    rows = [head, ["---"] * len(head)]
+    for part, lines in found.items():
+        values = [[line[name] for line in lines] for name in shares]
+        ties = max(max(line["tied_at_edge"].values()) for line in lines)
+        cells = [f"{min(each):.3f}, {fmean(each):.3f}" for each in values]
+        rows.append([part, *cells, f"{ties:,}", str(len(lines))])
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
 def main() -> None:
     parser = arguments(__doc__)
+    parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of a file of results")
     parser.add_argument("--labels", default="100,500")
     parser.add_argument("--texts", type=int, default=20_000)
     given = parser.parse_args()
+    if given.show:
+        print("\n".join(table_of(given.show)))
+        return
     device = choose_device(given.device)
     results = Results(given.out, device)
     for model in given.model.split(","):

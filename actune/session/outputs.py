@@ -58,7 +58,7 @@ class ModelOutputs(Outputs):
         machine = self.machine
         classes, limit = len(machine.config.resolved.classes), machine.config.settings.max_tokens
         encoder = Probing(machine.folder, classes, limit, PROBE, machine.device)
-        return encoder.prepare(machine.session.pool.texts, self.progress)
+        return encoder.prepare(machine.session.pool.texts, self.progress).vectors
 
 
 def drawn(free: npt.NDArray[np.int64], most: int | None, streams: Streams) -> npt.NDArray[np.int64] | None:
@@ -70,8 +70,7 @@ def drawn(free: npt.NDArray[np.int64], most: int | None, streams: Streams) -> np
 
 def glimpse(machine: Machine, classifier: Classifier, rows: npt.NDArray[np.int64], streams: Streams) -> View:
     """What a classifier says about some rows of the pool, which are the whole pool to whoever looks at them."""
-    inputs = machine.inputs
-    few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
+    few = machine.inputs.only(rows)
     names = [machine.session.pool.ids[row] for row in rows]
     return View(classifier.read(few, machine.session.progress), range(len(rows)), streams=streams, ids=names)
 

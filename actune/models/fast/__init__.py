@@ -2,7 +2,7 @@
 
 What is here: encoder layers that run on texts laid end to end, without padding (`packing`, `blocks`, `rotary`);
 functions that are compiled for a GPU (`compiling`); training steps that are replayed from CUDA graphs (`graphs`);
-fused AdamW and bfloat16 weights (`weights`); the steps of the probe's head without autograd (`heads`). Only this package
+fused AdamW and bfloat16 weights (`weights`); the steps of the probe's head without autograd (`heads`). No other package
 makes private calls of torch.
 
 The plain code is everything else in `actune.models`: padded batches through the network's own forward pass, autograd,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
 
 from actune.core.objective import Objective
 from actune.core.progress import Progress
@@ -36,45 +36,64 @@ class Moments:
     variance: torch.Tensor  # (texts, classes), over the passes
 
 
+class Prepared(Protocol):
+    """Texts as a learner wants them (tokens or frozen embeddings), made once per run."""
+
+    def __len__(self) -> int: ...
+
+    def only(self, rows: npt.NDArray[np.int64]) -> Self:
+        """These rows alone, in this order."""
+        ...
+
+
+Inputs = TypeVar("Inputs", bound=Prepared)
+Read = TypeVar("Read", bound=Prepared, contravariant=True)
+
+
 @dataclass(frozen=True)
 class Labelled:
     """Prepared texts whose class is known: a dev or a test set."""
 
-    inputs: Any
+    inputs: Prepared
     labels: npt.NDArray[np.int64]
 
 
-class Classifier(Protocol):
-    """A fitted model. It never changes; fitting makes a new one."""
+class ClassifierOf(Protocol[Read]):
+    """A fitted model that reads one kind of prepared texts. It never changes; fitting makes a new one."""
 
-    def read(self, inputs: Any, progress: Progress = ..., head_input: bool = ...) -> Readout: ...
+    def read(self, inputs: Read, progress: Progress = ..., head_input: bool = ...) -> Readout: ...
 
     def sample(
-        self, inputs: Any, rows: npt.NDArray[np.int64], samples: int, seed: int, progress: Progress = ...
+        self, inputs: Read, rows: npt.NDArray[np.int64], samples: int, seed: int, progress: Progress = ...
     ) -> Moments: ...
 
-    def perturbed(self, inputs: Any, seed: int, epsilon: float, progress: Progress = ...) -> torch.Tensor: ...
+    def perturbed(self, inputs: Read, seed: int, epsilon: float, progress: Progress = ...) -> torch.Tensor: ...
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None: ...
 
 
-class Learner(Protocol):
-    """How a classifier learns: the whole encoder, or a small head on frozen embeddings."""
+class LearnerOf(Protocol[Inputs]):
+    """How a classifier learns from one kind of prepared texts: the whole encoder, or a small head on embeddings."""
 
     notes: list[str]  # facts for the user, such as how many texts were cut
     cut: int  # of the texts that were prepared last, those that are longer than the token limit
 
-    def prepare(self, texts: Sequence[str], progress: Progress = ...) -> Any: ...
+    def prepare(self, texts: Sequence[str], progress: Progress = ...) -> Inputs: ...
 
     def fit(
         self,
-        inputs: Any,
+        inputs: Inputs,
         training: TrainingSet,
         objective: Objective,
         streams: Streams,
         dev: Labelled | None = ...,
         progress: Progress = ...,
         start: Any = ...,
-    ) -> Classifier: ...
+    ) -> ClassifierOf[Inputs]: ...
 
-    def load(self, folder: Path) -> Classifier: ...
+    def load(self, folder: Path) -> ClassifierOf[Inputs]: ...
+
+
+# where the kind of prepared texts does not matter
+Classifier: TypeAlias = ClassifierOf[Any]
+Learner: TypeAlias = LearnerOf[Any]

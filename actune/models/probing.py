@@ -6,6 +6,7 @@ import json
 import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -36,6 +37,26 @@ BLOCK = 65_536
 NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
 
 
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """The frozen embeddings of some texts."""
+
+    vectors: torch.Tensor  # (texts, width)
+    mapped: mmap.mmap | None = None  # the file of the cache that very many of them are read from
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def let_go(self) -> None:
+        """Gives the memory of mapped embeddings back to the system, which reads them from their file when needed."""
+        if self.mapped is not None and hasattr(self.mapped, "madvise"):
+            self.mapped.madvise(mmap.MADV_DONTNEED)
+
+    def only(self, rows: Rows) -> Embeddings:
+        """The embeddings of these rows alone."""
+        return Embeddings(self.vectors[torch.from_numpy(rows).to(self.vectors.device)])
+
+
 class Probing:
     """Trains a head on the frozen embeddings of the encoder in `folder`."""
 
@@ -48,29 +69,20 @@ class Probing:
         self.notes: list[str] = []
         self.cut = 0
         self._encoder: nn.Module | None = None
-        self._mapped: dict[int, mmap.mmap] = {}  # files of the cache by the address of the embeddings in them
 
-    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
+    def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Embeddings:
         how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
         how += fast.mark(self.recipe)
         vectors, cut = cached_vectors(self.folder, texts, how, lambda room: self._embed(texts, progress, room))
         self.cut = cut
         if cut:
             self.notes.append(f"{cut:,} of {len(texts):,} texts were cut at {self.limit} tokens")
-        inputs = torch.from_numpy(vectors).to(self.device)
-        if len(inputs) > MANY and isinstance(vectors.base, mmap.mmap):
-            self._mapped[inputs.data_ptr()] = vectors.base
-        return inputs
-
-    def let_go(self, inputs: torch.Tensor) -> None:
-        """Gives the memory of mapped embeddings back to the system, which reads them from their file when needed."""
-        mapped = self._mapped.get(inputs.data_ptr())
-        if mapped is not None and hasattr(mapped, "madvise"):
-            mapped.madvise(mmap.MADV_DONTNEED)
+        mapped = vectors.base if len(vectors) > MANY and isinstance(vectors.base, mmap.mmap) else None
+        return Embeddings(torch.from_numpy(vectors).to(self.device), mapped)
 
     def fit(
         self,
-        inputs: torch.Tensor,
+        inputs: Embeddings,
         training: TrainingSet,
         objective: Objective,
         streams: Streams,
@@ -80,7 +92,7 @@ class Probing:
     ) -> Probed:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(streams.integer("head"))
-            network = Head(inputs.shape[1], self.classes)
+            network = Head(inputs.vectors.shape[1], self.classes)
         network.to(self.device)
         if start is not None:
             network.load_state_dict(start.network.state_dict())
@@ -135,7 +147,7 @@ class _Fitting:
 
     in_half = False
 
-    def __init__(self, classifier: Probed, inputs: torch.Tensor) -> None:
+    def __init__(self, classifier: Probed, inputs: Embeddings) -> None:
         self.classifier = classifier
         self.network = classifier.network
         self.inputs = inputs
@@ -144,13 +156,13 @@ class _Fitting:
         return steps_by_hand(self.network, recipe, objective)
 
     def inputs_of(self, rows: Rows) -> NamedTensors:
-        return {"inputs": self.inputs[torch.from_numpy(rows).to(self.inputs.device)]}
+        return {"inputs": self.inputs.only(rows).vectors}
 
     def forward(self, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
         return self.network(**batch)  # type: ignore[no-any-return]
 
     def log_proba(self, rows: Rows) -> torch.Tensor:
-        return self.classifier.read(self.inputs_of(rows)["inputs"]).log_proba
+        return self.classifier.read(self.inputs.only(rows)).log_proba
 
     def adversarial(self, batch: NamedTensors, epsilon: float) -> torch.Tensor:
         raise MissingSignal(NO_WORDS)
@@ -163,31 +175,31 @@ class Probed:
         self.network = network
         self.learner = learner
 
-    def read(self, inputs: torch.Tensor, progress: Progress = silent, head_input: bool = False) -> Readout:
+    def read(self, inputs: Embeddings, progress: Progress = silent, head_input: bool = False) -> Readout:
         with torch.inference_mode():
-            in_blocks = len(inputs) > MANY and inputs.device.type == "cpu"
-            logits, hidden = self._in_blocks(inputs) if in_blocks else self.network(inputs)
+            in_blocks = len(inputs) > MANY and inputs.vectors.device.type == "cpu"
+            logits, hidden = self._in_blocks(inputs) if in_blocks else self.network(inputs.vectors)
         progress("read", len(inputs), len(inputs))
         return Readout(logits.log_softmax(1), hidden, hidden if head_input else None)
 
-    def _in_blocks(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _in_blocks(self, inputs: Embeddings) -> tuple[torch.Tensor, torch.Tensor]:
         """The same, with few of the embeddings in memory at a time."""
         layers = self.network.out, self.network.hidden
-        logits, hidden = (inputs.new_empty(len(inputs), layer.out_features) for layer in layers)
+        logits, hidden = (inputs.vectors.new_empty(len(inputs), layer.out_features) for layer in layers)
         for start in range(0, len(inputs), BLOCK):
             rows = slice(start, start + BLOCK)
-            logits[rows], hidden[rows] = self.network(inputs[rows])
-            self.learner.let_go(inputs)
+            logits[rows], hidden[rows] = self.network(inputs.vectors[rows])
+            inputs.let_go()
         return logits, hidden
 
-    def sample(self, inputs: torch.Tensor, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
-        given = inputs[torch.from_numpy(rows).to(inputs.device)]
+    def sample(self, inputs: Embeddings, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
+        given = inputs.only(rows).vectors
         with torch.inference_mode(), dropout_on(self.network, seed):
             found = moments_of(lambda: self.network(given)[0].log_softmax(1), samples)
         progress("sample", len(rows), len(rows))
         return Moments(*found)
 
-    def perturbed(self, inputs: torch.Tensor, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
+    def perturbed(self, inputs: Embeddings, seed: int, epsilon: float, progress: Progress = silent) -> torch.Tensor:
         raise MissingSignal(NO_WORDS)
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:

@@ -54,7 +54,7 @@ class ModelOutputs(Outputs):
     def frozen(self) -> torch.Tensor:
         here = self.prepared
         encoder = Probing(here.folder, len(here.task.pool.classes), here.max_tokens, PROBE, here.device)
-        return encoder.prepare(here.task.pool.texts, self.progress)
+        return encoder.prepare(here.task.pool.texts, self.progress).vectors
 
 
 def view_of(prepared: PreparedTask, classifier: Classifier | None, labels: Labels, streams: Streams) -> View:
@@ -72,8 +72,7 @@ def view_of(prepared: PreparedTask, classifier: Classifier | None, labels: Label
 
 def view_of_some(prepared: PreparedTask, classifier: Classifier, rows: npt.NDArray[np.int64], streams: Streams) -> View:
     """What a classifier says about some rows of the pool, which are the whole pool to whoever looks at them."""
-    inputs = prepared.pool
-    few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
+    few = prepared.pool.only(rows)
     names = [prepared.task.pool.ids[row] for row in rows]
     return View(classifier.read(few, prepared.progress), range(len(rows)), streams=streams, ids=names)
 

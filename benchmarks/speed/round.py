@@ -167,7 +167,7 @@ def fill_cache(folder: Path, given: argparse.Namespace) -> float:
     probe = Probing(*settings, choose_device(given.device))
     real = actune.load_task(given.data, given.data_dir).pool.texts[:EMBEDDED]
     start = time.perf_counter()
-    vectors = probe.prepare(real).cpu().numpy()
+    vectors = probe.prepare(real).vectors.cpu().numpy()
     seconds = time.perf_counter() - start
     for pool in (task.dev, task.test):
         probe.prepare(pool.texts if pool else ())

@@ -22,14 +22,18 @@ from actune.models.learners import (
     LEARNERS,
     PAPER,
     PROBE,
+    LearnerKind,
     check_learner,
     described,
     estimate_round,
+    find_learner,
     make_learner,
     recipe_for,
+    register,
 )
 from actune.models.probing import Probing
 from actune.models.tokens import Tokens
+from tests.models.centroids import CENTROIDS, Centroids
 from tests.models.tiny import TEXTS
 
 
@@ -56,6 +60,68 @@ def test_learners_by_name(tiny: Path, cpu: torch.device) -> None:
     assert type(make_learner("probe", tiny, 3, 64, PROBE, cpu)) is Probing
 
 
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, LearnerKind]:
+    """The learners as they are; what a test adds is forgotten."""
+    monkeypatch.setattr(learners, "LEARNERS", dict(LEARNERS))
+    return learners.LEARNERS
+
+
+def test_a_learner_that_is_registered_is_known_by_its_name(
+    registry: dict[str, LearnerKind], tiny: Path, cpu: torch.device
+) -> None:
+    assert register(CENTROIDS) is register(CENTROIDS) is find_learner("centroids") is registry["centroids"]
+    assert type(make_learner("centroids", tiny, 3, 64, PROBE, cpu)) is Centroids
+    assert described()["centroids"] == CENTROIDS.help and recipe_for("centroids", "cuda") == PROBE
+    for taken in (replace(CENTROIDS, help="another"), replace(CENTROIDS, name="auto")):
+        with pytest.raises(SettingError, match="give this one another name"):
+            register(taken)
+
+
+def install(folder: Path, name: str, value: str) -> None:
+    """A package of somebody else, as pip would leave it."""
+    facts = folder / "their_package-1.0.dist-info"
+    facts.mkdir(parents=True, exist_ok=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(f"[actune.learners]\n{name} = {value}\n")
+
+
+def test_a_learner_of_an_installed_package_is_found(
+    registry: dict[str, LearnerKind], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SettingError, match=r"unknown learner 'centroids': known: .*installed with that package"):
+        check_learner("centroids")
+    install(tmp_path / "site", "centroids", "tests.models.centroids:CENTROIDS")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    with pytest.raises(SettingError, match="did you mean 'centroids'"):
+        check_learner("centroid")
+    assert check_learner("centroids") == "centroids" and registry["centroids"].make.__name__ == "Centroids"
+    assert "centroids" in described()
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("no_such_module:KIND", "of the package their-package cannot be loaded: ModuleNotFoundError"),
+        ("tests.models.centroids:Centroids", "the package their-package names a learner 'theirs' and gives"),
+        ("tests.models.centroids:CENTROIDS", "not a LearnerKind"),  # of another name
+    ],
+)
+def test_a_package_whose_learner_cannot_be_used_is_named(
+    registry: dict[str, LearnerKind], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, sentence: str
+) -> None:
+    install(tmp_path / "site", "theirs", value)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    with pytest.raises(SettingError, match=sentence):
+        find_learner("theirs")
+    assert "theirs" not in described()
+
+
+def test_a_price_that_is_not_stated_is_a_high_one() -> None:
+    assert find_learner("probe").price_on("cuda") < find_learner("probe").price_on("xpu")
+    assert CENTROIDS.price_on("cpu") == find_learner("finetune").price_on("cpu")
+
+
 def estimate(
     folder: Path, recipe: Training, trusts: bool, labels: int = 40, dev: int = 0, texts: list[str] = TEXTS
 ) -> float:
@@ -71,6 +137,11 @@ def estimate(
 def test_an_estimate_is_a_number_of_seconds(tiny: Path, trusts: bool, texts: list[str]) -> None:
     seconds = estimate(tiny, CPU, trusts, dev=20, texts=texts)
     assert 0 < seconds < 600 and math.isfinite(seconds)
+
+
+@pytest.mark.parametrize("trusts", [False, True])
+def test_an_estimate_is_made_however_few_steps_there_may_be(tiny: Path, trusts: bool) -> None:
+    assert 0 < estimate(tiny, replace(CPU, most_steps=1), trusts) < 600
 
 
 def test_an_estimate_counts_steps_and_reads(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_the_authors_own_pooling_is_used(settings: dict[str, Any] | None, mode: 
 def test_embeddings_are_the_encoders_own(minilm: Path, trec_pool: Pool) -> None:
     """One text at a time through transformers, mean over tokens, unit length."""
     texts = trec_pool.texts[:12]
-    found = probe(minilm, 64).prepare(texts)
+    found = probe(minilm, 64).prepare(texts).vectors
     encoder, tokenizer = load_encoder(minilm, CPU), load_tokenizer(minilm)
     with torch.inference_mode():
         alone = [encoder(**tokenizer(text, return_tensors="pt"))[0][0].mean(0) for text in texts]
@@ -94,11 +94,11 @@ def kept(folder: Path) -> set[str]:
 
 
 def test_what_was_read_is_read_from_the_cache(tiny: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = probe(tiny).prepare(TEXTS)
+    first = probe(tiny).prepare(TEXTS).vectors
     assert len(kept(cache)) == 1 and cache.stat().st_mode & 0o077 == 0
     recomputed = torch.from_numpy(probe(tiny)._embed(TEXTS, lambda *_: None)[0])
     monkeypatch.setattr(Probing, "_embed", never)
-    assert torch.equal(probe(tiny).prepare(TEXTS), first) and torch.equal(recomputed, first)
+    assert torch.equal(probe(tiny).prepare(TEXTS).vectors, first) and torch.equal(recomputed, first)
 
 
 def test_the_cache_has_a_name_for_all_that_decides_a_vector(tiny: Path, tmp_path: Path, cache: Path) -> None:
@@ -201,21 +201,21 @@ def test_two_that_compute_the_same_both_have_it(tiny: Path, cache: Path, monkeyp
 def test_a_cache_that_cannot_be_written_only_costs_time(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = probe(tiny).prepare(TEXTS)
+    usual = probe(tiny).prepare(TEXTS).vectors
     (tmp_path / "a file").write_text("not a folder")
     monkeypatch.setenv("ACTUNE_CACHE", str(tmp_path / "a file"))
-    assert torch.equal(probe(tiny).prepare(TEXTS), usual)
+    assert torch.equal(probe(tiny).prepare(TEXTS).vectors, usual)
     assert (tmp_path / "a file").read_text() == "not a folder"
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"\x93NUMPY", b"anything"])
 def test_a_broken_cache_file_is_replaced(tiny: Path, cache: Path, rubbish: bytes) -> None:
-    usual = probe(tiny).prepare(TEXTS).clone()  # the array itself is mapped from the file that is broken here
+    usual = probe(tiny).prepare(TEXTS).vectors.clone()  # the array itself is mapped from the file that is broken here
     (file,) = cache.iterdir()
     whole = file.read_bytes()
     for broken in (rubbish, whole[: len(whole) // 2]):
         file.write_bytes(broken)
-        assert torch.equal(probe(tiny).prepare(TEXTS), usual)
+        assert torch.equal(probe(tiny).prepare(TEXTS).vectors, usual)
         assert file.read_bytes() == whole
 
 
@@ -227,11 +227,11 @@ def test_a_full_disk_leaves_no_scraps(tiny: Path, cache: Path, monkeypatch: pyte
         Path(file).write_bytes(b"half")
         full()
 
-    usual = probe(tiny).prepare(TEXTS)
+    usual = probe(tiny).prepare(TEXTS).vectors
     (cache / kept(cache).pop()).unlink()
     monkeypatch.setattr(os, "posix_fallocate", full)  # of the array that is computed into
     monkeypatch.setattr(np, "save", full_file)  # of what was computed in memory then
-    assert torch.equal(probe(tiny).prepare(TEXTS), usual)
+    assert torch.equal(probe(tiny).prepare(TEXTS).vectors, usual)
     assert kept(cache) == set()
 
 
@@ -289,8 +289,9 @@ def test_very_many_embeddings_are_read_in_blocks(
     monkeypatch.setattr(probing, "MANY", 200)
     monkeypatch.setattr(probing, "BLOCK", 64)
     inputs = learner.prepare(trec_pool.texts[:300])
-    assert len(learner._mapped) == 1
+    assert inputs.mapped is not None
     blocks = classifier.read(inputs, head_input=True)
     for name in ("log_proba", "embedding", "head_input"):
         torch.testing.assert_close(getattr(blocks, name), getattr(whole, name), rtol=1e-5, atol=1e-6)
-    assert torch.equal(inputs, learner.prepare(trec_pool.texts[:300]))  # what was given back is read again
+    again = learner.prepare(trec_pool.texts[:300])
+    assert torch.equal(inputs.vectors, again.vectors)  # what was given back is read again

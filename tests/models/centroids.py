@@ -27,8 +27,8 @@ class Centroids(Probing):
     ) -> Nearest:
         rows, labels = training.rows, training.labels
         if objective.uses_pseudo_labels:
-            rows = np.concatenate([rows, training.trusted.rows])
-            labels = np.concatenate([labels, training.trusted.targets])
+            rows = np.concatenate([rows, training.pseudo_labels.rows])
+            labels = np.concatenate([labels, training.pseudo_labels.targets])
         members = torch.nn.functional.one_hot(torch.from_numpy(labels), self.classes).float()
         sums = members.T @ inputs.only(rows).vectors
         return Nearest(sums / members.sum(0).clamp(min=1)[:, None], self)

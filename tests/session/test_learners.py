@@ -36,9 +36,8 @@ def test_a_whole_run_and_what_it_says_when_it_is_opened_again(questions: Task, t
     said = [prediction.label for prediction in session.predict(test.texts)]
     right = sum(one == test.classes[label] for one, label in zip(said, test.labels, strict=True))
     assert right > 30  # of 100, where chance is near a sixth
-    again = actune.open_session(tmp_path / "run", questions)
+    again = actune.open_session(tmp_path / "run")
     assert again.predict(TEXTS) == session.predict(TEXTS)
-    assert "library_name: actune" in (tmp_path / "run" / "model" / "README.md").read_text()
 
 
 def test_a_signal_that_it_does_not_give_is_refused(questions: Task, tmp_path: Path) -> None:
@@ -56,4 +55,4 @@ def test_where_it_is_not_installed_that_is_said(
     with pytest.raises(SettingError, match=sentence):
         actune.create(tmp_path / "other", questions, **PLAN)
     with pytest.raises(ModelError, match="of a learner that is installed here"):
-        actune.open_session(tmp_path / "run", questions).predict(TEXTS)
+        actune.open_session(tmp_path / "run").predict(TEXTS)

@@ -7,6 +7,7 @@ import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -33,6 +34,31 @@ from actune.models.training import ByHand, Rows, accuracy_on, train
 
 MANY = 500_000  # embeddings: so many and more are read in blocks
 BLOCK = 65_536
+FEW = 2048  # rows here and there that are gathered at a time: the system maps their neighbours too
+
+# files of the cache by the address of the embeddings in them
+_mapped: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()
+
+
+def let_go(inputs: torch.Tensor) -> None:
+    """Gives the memory of mapped embeddings back to the system, which reads them from their file when needed."""
+    mapped = _mapped.get(inputs.data_ptr())
+    if mapped is not None and hasattr(mapped, "madvise"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def some_of(inputs: torch.Tensor, rows: Rows) -> torch.Tensor:  # (rows, width)
+    """The embeddings of some rows; of a file that is mapped, only few pages are in memory at a time."""
+    places = torch.from_numpy(rows).to(inputs.device)
+    if inputs.data_ptr() not in _mapped:
+        return inputs[places]
+    found = inputs.new_empty(len(places), inputs.shape[1])
+    for start in range(0, len(places), FEW):
+        found[start : start + FEW] = inputs[places[start : start + FEW]]
+        let_go(inputs)
+    return found
+
+
 NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
 
 
@@ -48,7 +74,6 @@ class Probing:
         self.notes: list[str] = []
         self.cut = 0
         self._encoder: nn.Module | None = None
-        self._mapped: dict[int, mmap.mmap] = {}  # files of the cache by the address of the embeddings in them
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:  # (texts, width)
         how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
@@ -58,14 +83,8 @@ class Probing:
             self.notes.append(f"{cut:,} of {len(texts):,} texts were cut at {self.limit} tokens")
         inputs = torch.from_numpy(vectors).to(self.device)
         if len(inputs) > MANY and isinstance(vectors.base, mmap.mmap):
-            self._mapped[inputs.data_ptr()] = vectors.base
+            _mapped[inputs.data_ptr()] = vectors.base
         return inputs
-
-    def let_go(self, inputs: torch.Tensor) -> None:
-        """Gives the memory of mapped embeddings back to the system, which reads them from their file when needed."""
-        mapped = self._mapped.get(inputs.data_ptr())
-        if mapped is not None and hasattr(mapped, "madvise"):
-            mapped.madvise(mmap.MADV_DONTNEED)
 
     def fit(
         self,
@@ -87,6 +106,7 @@ class Probing:
         look = accuracy_on(dev, classifier.read)
         with one_thread(self.device):
             train(_Fitting(classifier, inputs), training, objective, self.recipe, streams, look, progress)
+        let_go(inputs)
         return classifier
 
     def load(self, folder: Path) -> Probed:
@@ -176,11 +196,11 @@ class Probed:
         for start in range(0, len(inputs), BLOCK):
             rows = slice(start, start + BLOCK)
             logits[rows], hidden[rows] = self.network(inputs[rows])
-            self.learner.let_go(inputs)
+            let_go(inputs)
         return logits, hidden
 
     def sample(self, inputs: torch.Tensor, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:
-        given = inputs[torch.from_numpy(rows).to(inputs.device)]
+        given = some_of(inputs, rows)
         with torch.inference_mode(), dropout_on(self.network, seed):
             found = moments_of(lambda: self.network(given)[0].log_softmax(1), samples)
         progress("sample", len(rows), len(rows))

@@ -13,7 +13,7 @@ from actune.core.streams import Streams
 from actune.core.view import Outputs, View
 from actune.errors import SettingError
 from actune.models.learners import PROBE
-from actune.models.probing import Probing
+from actune.models.probing import Probing, some_of
 from actune.models.surprisal import surprisal
 from actune.rounds.prepared import PreparedTask
 
@@ -73,7 +73,7 @@ def view_of(prepared: PreparedTask, classifier: Classifier | None, labels: Label
 def view_of_some(prepared: PreparedTask, classifier: Classifier, rows: npt.NDArray[np.int64], streams: Streams) -> View:
     """What a classifier says about some rows of the pool, which are the whole pool to whoever looks at them."""
     inputs = prepared.pool
-    few = inputs[torch.from_numpy(rows).to(inputs.device)] if torch.is_tensor(inputs) else inputs.only(rows)
+    few = some_of(inputs, rows) if torch.is_tensor(inputs) else inputs.only(rows)
     names = [prepared.task.pool.ids[row] for row in rows]
     return View(classifier.read(few, prepared.progress), range(len(rows)), streams=streams, ids=names)
 

@@ -291,8 +291,13 @@ def test_very_many_embeddings_are_read_in_blocks(
     monkeypatch.setattr(probing, "MANY", 200)
     monkeypatch.setattr(probing, "BLOCK", 64)
     inputs = learner.prepare(trec_pool.texts[:300])
-    assert len(learner._mapped) == 1
+    assert inputs.data_ptr() in probing._mapped
     blocks = classifier.read(inputs, head_input=True)
     for name in ("log_proba", "embedding", "head_input"):
         torch.testing.assert_close(getattr(blocks, name), getattr(whole, name), rtol=1e-5, atol=1e-6)
     assert torch.equal(inputs, learner.prepare(trec_pool.texts[:300]))  # what was given back is read again
+    released: list[int] = []
+    monkeypatch.setattr(probing, "FEW", 50)
+    monkeypatch.setattr(probing, "let_go", lambda inputs: released.append(len(inputs)))
+    rows = np.random.default_rng(0).permutation(300)[:120]
+    assert torch.equal(probing.some_of(inputs, rows), inputs[torch.from_numpy(rows)]) and released == [300] * 3

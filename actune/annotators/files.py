@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +44,18 @@ def write_questions(path: str | Path, questions: Sequence[Question], raw: bool =
     write_table(path, COLUMNS, [_cells(question) for question in questions], raw)
 
 
-def read_answers(path: str | Path, pool: Pool, words: FileWords = USUAL, by: str = "person") -> Filled:
-    """The answers of a file, by id; other columns do not matter. An unknown id or label is an error with its line."""
+def read_answers(
+    path: str | Path,
+    pool: Pool,
+    words: FileWords = USUAL,
+    by: str = "person",
+    knows: Callable[[str], bool] | None = None,
+) -> Filled:
+    """The answers of a file, by id; other columns do not matter. An unknown id or label is an error with its line.
+
+    `knows` says whether there is a text with an id, where that is faster than looking through the ids of the pool.
+    """
+    knows = knows or pool.row_of.__contains__
     for taken, option in ((words.skip, "--skip-word"), (words.unskip, "--unskip-word")):
         if taken in pool.classes:
             raise SettingError(f"{taken!r} is a class of this project: choose another word with {option}")
@@ -57,6 +67,8 @@ def read_answers(path: str | Path, pool: Pool, words: FileWords = USUAL, by: str
             empty += 1
             continue
         try:
+            if not knows(id):
+                raise DataError(f"there is no text with the id {id!r} in this project")
             said[id].setdefault(_answer(pool, words, id, word, by), word)
         except DataError as error:
             raise DataError(f"{table.source} {table.where([row])}: {error}") from None
@@ -103,8 +115,6 @@ def _rows(table: Table, words: FileWords) -> Iterator[tuple[int, str, str | None
 
 def _answer(pool: Pool, words: FileWords, id: str, word: str, by: str) -> Answer:
     """What a word in a cell comes to."""
-    if id not in pool.row_of:
-        raise DataError(f"there is no text with the id {id!r} in this project")
     if word not in pool.classes and word.casefold() in (words.skip.casefold(), words.unskip.casefold()):
         return Answer(id, unskip=word.casefold() == words.unskip.casefold(), by=by)
     pool.class_number(word)  # or an error that suggests the nearest

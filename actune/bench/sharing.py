@@ -40,7 +40,8 @@ class SharedFits:
         """Texts as the learner wants them, kept in this process as long as the next cells may want them too."""
         if not find_learner(by.learner_name).keeps_prepared_pool(by.recipe):
             return prepare()
-        key = (id(texts), by.folder, by.learner_name, by.max_tokens, by.device, torch.get_num_threads())
+        how = by.recipe.fast, torch.get_num_threads()
+        key = (id(texts), by.folder, by.learner_name, by.max_tokens, by.device, *how)
         if key not in _prepared:
             _prepared[key] = texts, prepare()  # with the texts, so that no other ones get their id
             if len(_prepared) > MOST_PREPARED:

@@ -35,7 +35,7 @@ def ask(
     session = open_session(folder)
     questions = session.ask()
     if to is not None and questions:
-        check_replaceable(to, _told(session))
+        check_replaceable(to, _told(session) if to.exists() else {})
         write_questions(to, questions, raw)
         output.say(
             f"{counted(len(questions), 'question')} in {to}: fill in the column label",

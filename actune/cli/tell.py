@@ -36,7 +36,7 @@ def tell(
     output = Output(json, quiet)
     session = open_project(folder)
     words = FileWords(id=id_column, label=label_column, skip=skip_word, unskip=unskip_word)
-    filled = read_answers(file, session.pool, words, by)
+    filled = read_answers(file, session.pool, words, by, session.knows)
     told = session.tell(filled.answers)
     waiting = len(session.ask())
     output.say(

@@ -34,6 +34,8 @@ from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
 
 MANY = 500_000  # embeddings: so many and more are read in blocks
 BLOCK = 65_536
+FEW = 2048  # rows here and there that are gathered at a time: the system maps their neighbours too
+
 NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
 
 
@@ -53,8 +55,15 @@ class Embeddings:
             self.mapped.madvise(mmap.MADV_DONTNEED)
 
     def only(self, rows: Rows) -> Embeddings:
-        """The embeddings of these rows alone."""
-        return Embeddings(self.vectors[torch.from_numpy(rows).to(self.vectors.device)])
+        """The embeddings of these rows alone; of a file that is mapped, only few pages are in memory at a time."""
+        places = torch.from_numpy(rows).to(self.vectors.device)
+        if self.mapped is None:
+            return Embeddings(self.vectors[places])
+        found = self.vectors.new_empty(len(places), self.vectors.shape[1])
+        for start in range(0, len(places), FEW):
+            found[start : start + FEW] = self.vectors[places[start : start + FEW]]
+            self.let_go()
+        return Embeddings(found)
 
 
 class Probing:
@@ -100,6 +109,7 @@ class Probing:
         look = accuracy_on(dev, classifier.read)
         with one_thread(self.device):
             train(_Fitting(classifier, inputs), training, objective, self.recipe, streams, look, progress)
+        inputs.let_go()
         return classifier
 
     def load(self, folder: Path) -> Probed:

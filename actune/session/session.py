@@ -119,6 +119,10 @@ class Session:
         found = self.store.tell([said_of(answer, row, self.pool) for answer, row in zip(answers, rows, strict=True)])
         return told_of(found, self.pool)
 
+    def knows(self, id: str) -> bool:
+        """Whether there is a text with this id."""
+        return self._found([id])[0] is not None
+
     def add(self, more: Pool) -> int:
         """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers."""
         if not self.config.resolved.stored:
@@ -161,6 +165,7 @@ class Session:
                 "where that chose probe, is fine-tuned at the end"
             )
         with self.store.advancing():
+            self._drop_old_memories()  # of a process that was killed just after the commit of its round
             labels, started = self._checked_labels(), time.perf_counter()
             prepared = prepare_for_the_end(self.config, self.task, self.progress, self.shared)
             fitted = self._fit(prepared, labels, self.fitted, self.selected - 1)
@@ -347,14 +352,18 @@ class Session:
 
     def _rows(self, ids: Sequence[str]) -> list[int]:
         """The rows of texts by their ids; the pool has all of them afterwards."""
-        stored = self.config.resolved.stored
-        found = self.store.rows_of("pool", ids) if stored else [self.pool.row_of.get(id) for id in ids]
+        found = self._found(ids)
         rows = [row for row in found if row is not None]
         if len(rows) < len(ids):
             raise DataError(f"there is no text with the id {ids[found.index(None)]!r} in this project")
         if max(rows, default=0) >= len(self.pool):
             self.refresh()
         return rows
+
+    def _found(self, ids: Sequence[str]) -> list[int | None]:
+        """The row of each id, None where there is none; a stored pool is not searched, but looked up in the store."""
+        stored = self.config.resolved.stored
+        return self.store.rows_of("pool", ids) if stored else [self.pool.row_of.get(id) for id in ids]
 
     @cached_property
     def weak(self) -> WeakLabels | None:

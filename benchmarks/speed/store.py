@@ -2,9 +2,10 @@
 
     PYTHONPATH=. python benchmarks/speed/store.py --texts 1000 1000000 --answers 100000
 
-A project on made-up texts gets so many answers, each of which changes a label or gives a new one, and keeps 50 open
-questions. Then `tell` of one answer and `ask` are called again and again. Times are milliseconds. An answer is on the
-disk when `tell` returns, so one `fsync` stands beside; in memory (`/dev/shm`) nobody waits for a disk.
+A project on made-up texts, whose ids are their row numbers or names, gets so many answers, each of which changes a
+label or gives a new one, and keeps 50 open questions. It is opened again, and then `tell` of one answer and `ask` are
+called again and again. Times are milliseconds. An answer is on the disk when `tell` returns, so one `fsync` stands
+beside; in memory (`/dev/shm`) nobody waits for a disk.
 """
 
 from __future__ import annotations
@@ -38,19 +39,22 @@ def main(words: list[str]) -> None:
     given = parser.parse_args(words)
     command = " ".join(["python benchmarks/speed/store.py", *words])
     about = {"command": command, "machine": f"{platform.machine()} {os.cpu_count()} cores"}
-    for texts, (place, parent) in product(given.texts, (("disk", None), ("memory", "/dev/shm"))):
+    places = ("disk", None), ("memory", "/dev/shm")
+    for texts, (place, parent), ids in product(given.texts, places, ("row numbers", "names")):
         with tempfile.TemporaryDirectory(dir=parent) as scratch:
-            for facts in measure(Path(scratch) / "project", texts, given.answers):
-                line = json.dumps({**facts, "place": place, **about})
+            for facts in measure(Path(scratch) / "project", texts, given.answers, ids == "names"):
+                line = json.dumps({**facts, "ids": ids, "place": place, **about})
                 print(line, flush=True)
                 if given.out:
                     with Path(given.out).open("a", encoding="utf-8") as file:
                         file.write(f"{line}\n")
 
 
-def measure(folder: Path, texts: int, answers: int) -> Iterator[dict[str, Any]]:
-    pool = actune.pool_of([f"made-up text number {row}" for row in range(texts)], classes=CLASSES)
-    with actune.create(folder, pool, initial=OPEN, batch=OPEN, **SOON) as session:
+def measure(folder: Path, texts: int, answers: int, named: bool) -> Iterator[dict[str, Any]]:
+    ids = [f"post-{row}" for row in range(texts)] if named else None
+    pool = actune.pool_of([f"made-up text number {row}" for row in range(texts)], ids=ids, classes=CLASSES)
+    actune.create(folder, pool, initial=OPEN, batch=OPEN, **SOON).close()
+    with actune.open_session(folder) as session:
         asked = {question.id for question in session.ask()}
         sayings = said_on([id for id in pool.ids if id not in asked])
         for _ in range(0, answers, CHUNK):

@@ -148,11 +148,12 @@ def state(work: Path, name: str) -> dict[str, Any]:
         newest = store.newest_model()
         assert newest is not None
         return {
-            "rounds": [{**facts, "seconds": None} for facts in store.rounds()],
+            "rounds": [replace(facts, seconds={}) for facts in store.rounds()],
             "final": {**final, "seconds": None},
             "answers": [(a.row, a.kind, a.label, a.by, a.round) for a in store.answers()],
             "questions": [(q.round, q.row, q.suggestion, q.confidence) for q in store.questions()],
             "texts": store.texts("pool"),
+            "files": sorted(path.name for path in (folder / "texts").glob("*.arrow")),
             "classes": store.classes(),
             "arrays": {file.name: file.read_bytes() for file in sorted((folder / "arrays").iterdir())},
             "models": {row.folder: weights(folder / row.folder) for row in store.models()},

@@ -295,3 +295,8 @@ def test_very_many_embeddings_are_read_in_blocks(
         torch.testing.assert_close(getattr(blocks, name), getattr(whole, name), rtol=1e-5, atol=1e-6)
     again = learner.prepare(trec_pool.texts[:300])
     assert torch.equal(inputs.vectors, again.vectors)  # what was given back is read again
+    released: list[int] = []
+    monkeypatch.setattr(probing, "FEW", 50)
+    monkeypatch.setattr(probing.Embeddings, "let_go", lambda inputs: released.append(len(inputs)))
+    rows = np.random.default_rng(0).permutation(300)[:120]
+    assert torch.equal(inputs.only(rows).vectors, inputs.vectors[torch.from_numpy(rows)]) and released == [300] * 3

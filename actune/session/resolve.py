@@ -15,7 +15,7 @@ from actune.core.settings import Settings, Training, override, split_changes
 from actune.core.spec import RunSpec
 from actune.core.strings import BLOCK
 from actune.core.task import Task
-from actune.methods.recipes import build, find
+from actune.methods.recipes import build, find, origin_of
 from actune.models.learners import recipe_for
 from actune.models.sources import fetch, find_model
 from actune.models.starting import check_encoder
@@ -77,6 +77,7 @@ def resolve_request(
         final=final,
         model_found=find_model(request.model).found,
         notes=tuple(notes),
+        method_origin=origin_of(request.method),
     )
     at_the_end = training_of(request, task, "finetune", device.type, {})
     return Config(request, resolved, settings, training, at_the_end, versions())

@@ -16,7 +16,7 @@ LAYERS = [
     {"methods", "models", "weak", "data"},
     {"rounds", "store"},
     {"session", "annotators"},
-    {"report"},
+    {"report", "estimators"},
     {"web", "bench"},
     {"cli"},
 ]

@@ -145,7 +145,9 @@ from actune.methods.method import asking
 from actune.methods.queries import Top
 from actune.methods.uncertainty import margin
 with actune.open_session(sys.argv[1], **({"method": asking(Top(margin))} if sys.argv[2:] else {})) as session:
-    session.tell({question.id: session.pool.classes[session.pool.labels[int(question.id)]] for question in session.ask()})
+    oracle = actune.Oracle(session.pool)
+    oracle.send(session.ask())
+    session.tell(oracle.collect())
     try:
         session.advance()
         print("advanced")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1] / "actune"
 LAYERS = [
     {"core"},
     {"methods", "models", "weak", "data"},
-    {"rounds", "store"},
+    {"rounds", "store", "testing"},
     {"session", "annotators"},
     {"report", "estimators"},
     {"web", "bench"},

@@ -19,10 +19,11 @@ CLOSED = (Objective(weight=0.0), Objective(threshold=1.0))  # none does
 CLOSE = 1e-5
 
 
-def check_learner(learner: Learner, texts: Sequence[str], classes: int) -> None:
+def check_learner(learner: Learner, texts: Sequence[str], classes: int, tolerance: float = 0.1) -> None:
     """A learner prepares texts, fits new classifiers that a stream decides alone, and loads what these save.
 
-    There must be ten texts for each class or more, and the first two of them must differ.
+    There must be ten texts for each class or more, and the first two of them must differ. A text that is read among
+    other texts may differ by this share of the distance between texts, because batches in bfloat16 round otherwise.
     """
     inputs = learner.prepare(texts)
     assert len(inputs) == len(texts), f"{len(texts)} texts were prepared as {len(inputs)}"
@@ -33,7 +34,7 @@ def check_learner(learner: Learner, texts: Sequence[str], classes: int) -> None:
     assert torch.equal(torch.get_rng_state(), state), "fitting has drawn from torch's own random numbers"
     said = classifier.read(inputs)
     _check_readout(said, len(texts), classes)
-    _check_rows(learner, classifier, said, texts)
+    _check_rows(learner, classifier, said, texts, tolerance)
     torch.manual_seed(123)
     assert _same(said, learner.fit(inputs, training, OPEN, Streams(0)).read(inputs)), "one stream gave two models"
     learner.fit(inputs, training, OPEN, Streams(0, round=1), start=classifier)
@@ -64,11 +65,14 @@ def _check_readout(said: Readout, texts: int, classes: int) -> None:
     assert not torch.allclose(said.embedding[0], said.embedding[1], atol=1e-4), "different texts are read alike"
 
 
-def _check_rows(learner: Learner, classifier: Classifier, said: Readout, texts: Sequence[str]) -> None:
+def _check_rows(
+    learner: Learner, classifier: Classifier, said: Readout, texts: Sequence[str], tolerance: float
+) -> None:
     rows = np.random.default_rng(0).permutation(len(texts))[: len(texts) // 2]
     other = classifier.read(learner.prepare([texts[row] for row in rows]))
-    apart = (other.embedding - said.embedding[torch.from_numpy(rows).to(said.embedding.device)]).abs().max()
-    assert apart < CLOSE, "a text is read otherwise among other texts"
+    usual = (said.embedding[0] - said.embedding[1]).norm()
+    apart = (other.embedding - said.embedding[torch.from_numpy(rows).to(said.embedding.device)]).norm(dim=1).max()
+    assert apart <= tolerance * usual, "a text is read otherwise among other texts"
 
 
 def _same(one: Readout, other: Readout) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from actune.core.pool import pool_of as pool_of
     from actune.data.formats import read_pool as read_pool
     from actune.data.tasks import load_task as load_task
+    from actune.estimators.text_classifier import TextClassifier as TextClassifier
     from actune.session.runner import run as run
     from actune.session.session import Session as Session
     from actune.session.setup import create as create
@@ -26,6 +27,7 @@ _HOMES = {
     "Pool": "actune.core.pool",
     "Question": "actune.core.dialogue",
     "Session": "actune.session.session",
+    "TextClassifier": "actune.estimators.text_classifier",
     "create": "actune.session.setup",
     "load_task": "actune.data.tasks",
     "open_session": "actune.session.setup",

@@ -3,6 +3,7 @@
 ActuneError
 ├── UserError            the input is wrong; nothing was changed            exit 2
 │   ├── DataError        a file, a column, a cell, a label
+│   │   └── InputError       what an estimator was given; a ValueError too, as scikit-learn wants it
 │   ├── SettingError     an unknown or impossible name, setting or plan
 │   ├── ModelError       an encoder that cannot be found, read or used
 │   │   └── MissingSignal    it lacks what a method needs: names what to use instead
@@ -28,6 +29,10 @@ class UserError(ActuneError):
 
 class DataError(UserError):
     """A file, a column, a cell or a label is not what it should be."""
+
+
+class InputError(DataError, ValueError):
+    """What an estimator was given as `X` or `y` cannot be used."""
 
 
 class SettingError(UserError):

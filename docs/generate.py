@@ -72,13 +72,15 @@ def _row(option: Option, spelled: str, name: str) -> str:
     default = "" if option.default in (None, "") or option.default is False else f"`{option.default}`"
     default = "from the data" if option.from_data else default
     where = ", ".join(str(place.name).lower() for place in Place if place in option.places)
-    return f"| {spelled} | {name} | {default} | {where} | {option.help} |\n"
+    value = " In Python it may also be given by value (see [extend.md](extend.md))." if option.by_value else ""
+    return f"| {spelled} | {name} | {default} | {where} | {option.help}{value} |\n"
 
 
 def types_source() -> str:
     """actune/core/run_options.py."""
     lines = [
-        f"    {option.keyword or name}: {_kind(option.kind)}{' | None' if option.from_data else ''}\n"
+        f"    {option.keyword or name}: {_kind(option.kind)}{' | None' if option.from_data else ''}"
+        f"{' | Any' if option.by_value else ''}\n"
         for name, option in options_at(RunSpec, Place.CREATE).items()
     ]
     return TYPES_HEAD + "".join(lines)

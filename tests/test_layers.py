@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[1] / "actune"
 LAYERS = [
     {"core"},
     {"methods", "models", "weak", "data"},
-    {"rounds", "store"},
+    {"rounds", "store", "testing"},
     {"session", "annotators"},
-    {"report"},
+    {"report", "estimators"},
     {"web", "bench"},
     {"cli"},
 ]

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 import actune
-from actune.bench.cells import Device, plan
+from actune.bench.cells import CellDevice, plan
 from actune.bench.grid import parse_grid
 from actune.bench.vocabulary import RUN_SETTINGS
 from actune.cli.options import run_options
@@ -89,7 +89,7 @@ def test_a_folder_from_before_has_the_default(tmp_path: Path, questions: Task, m
 
 def test_a_grid_sets_it_and_finished_cells_keep_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     def key(text: str) -> str:
-        (cell,) = plan(parse_grid(text), Device("cpu"))
+        (cell,) = plan(parse_grid(text), CellDevice("cpu"))
         return cell.key
 
     before = key(CELL)

@@ -22,6 +22,14 @@ def test_the_ten_lines_run(tmp_path, monkeypatch, trec):
     assert (tmp_path / "runs/classifier/head.safetensors").is_file()
 
 
+def test_the_estimator_of_the_readme_runs(questions, capsys):
+    (program,) = re.findall(r"```python\n(from actune import TextClassifier\n.*?)```", README, re.DOTALL)
+    texts = list(questions.pool.texts[:80])
+    y = [questions.pool.classes[number] if row < 40 else None for row, number in enumerate(questions.pool.labels[:80])]
+    exec(program, {"texts": texts, "y": y, "more_texts": ["how far is it from denver to aspen ?"]})
+    assert len(re.findall(r"\d+", capsys.readouterr().out)) == 10
+
+
 def test_every_command_is_real():
     known = {command.callback.__name__ for command in app.registered_commands}
     used = set(re.findall(r"^actune (\w+)", README, re.MULTILINE))

@@ -36,7 +36,7 @@ def show_curves(output: Output, runs: list[dict[str, Any]]) -> None:
 
 
 def _title(facts: dict[str, Any]) -> str:
-    from actune.methods.recipes import find
+    from actune.methods.recipes import shown
 
-    method = find(facts["method"]).shown
+    method = shown(facts["method"])
     return f"{facts['folder']}: {method}, {facts['model']}, {facts['learner']}, seed {facts['seed']}"

@@ -41,6 +41,7 @@ class Option:
     from_data: bool = False  # where it is left out, the data decides
     recorded: bool = True  # it is part of what a run is, and is kept in run.toml
     table: str = "request"  # of run.toml; a mapping has a table of its own
+    by_value: bool = False  # `create` also takes the thing itself in place of its name
     true_means: str = ""  # the text that `true` stands for
     spellings: tuple[Option, ...] = ()  # the options of the command line that make up this one
     gather: Callable[[Mapping[str, Any]], Any] = dict  # makes one value of what the spellings gave

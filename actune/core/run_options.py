@@ -10,7 +10,7 @@ class RunOptions(TypedDict, total=False):
     """What may be said about a run; what is left out has the default of `RunSpec`, or comes from the data."""
 
     source: str
-    method: str
+    method: str | Any
     preset: str
     model: str
     learner: str

@@ -137,6 +137,7 @@ class RunSpec:
         "auto",
         "The method, which decides what to ask and which pseudo-labels to trust; `actune methods` lists them.",
         RUN | START | CREATE,
+        by_value=True,
     )
     preset: str = option(
         "paper",

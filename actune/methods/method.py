@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from typing import Any, Literal
 
 from actune.core.objective import Objective
 from actune.core.settings import Settings
-from actune.errors import SettingError, nearest
 from actune.methods.queries import Query
 from actune.methods.trust import SelfTraining
 
 Family = Literal[
-    "active learning", "self-training", "semi-supervised active learning", "active self-training", "ablation", "beyond"
+    "active learning",
+    "self-training",
+    "semi-supervised active learning",
+    "active self-training",
+    "ablation",
+    "beyond",
+    "plug-in",
 ]
 Signal = Literal["dropout", "masked language model", "word embeddings"]
 
@@ -97,8 +102,19 @@ def variant(of: str, name: str, family: Family, summary: str, **changes: object)
     return register
 
 
-def find(name: str) -> Recipe:
-    """The recipe of this name, or a sentence that suggests the nearest."""
-    if name not in RECIPES:
-        raise SettingError(f"unknown method {name!r}: {nearest(name, RECIPES)}")
-    return RECIPES[name]
+def sentence(value: Any, every_number: bool = False) -> str:
+    """A value as it is written: `Hottest(Regions(entropy))`; numbers are settings, shown where they are not usual.
+
+    With `every_number` those that have no usual value are shown too.
+    """
+    if not is_dataclass(value):
+        return str(getattr(value, "__name__", value))
+    inner = []
+    for field in fields(value):
+        part = getattr(value, field.name)
+        if is_dataclass(part) or callable(part) or isinstance(part, str):
+            inner.append(sentence(part, every_number))
+        elif part != field.default and part is not None and (every_number or field.default is not MISSING):
+            inner.append(f"{field.name}={part}")
+    name = type(value).__name__
+    return f"{name}({', '.join(inner)})" if inner else name

@@ -8,8 +8,9 @@ from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
 from actune.methods import auto, baselines  # noqa: F401  (they register theirs, the default first)
 from actune.methods.features import frozen, gradient_factors, surprisal
+from actune.methods.finding import build, find, find_again, name_of, origin_of, plugins, shown
 from actune.methods.memory import Memory, Remembers
-from actune.methods.method import RECIPES, Method, Recipe, Teacher, asking, find, recipe, variant
+from actune.methods.method import RECIPES, Method, Recipe, Teacher, asking, recipe, variant
 from actune.methods.queries import Representatives, Spread, Top
 from actune.methods.regions import Calmest, Hottest, Regions
 from actune.methods.teaching import Agreement
@@ -17,17 +18,22 @@ from actune.methods.trust import SelfTraining, Surest
 from actune.methods.typical import Typical
 from actune.methods.uncertainty import Bald, Cal, Score, entropy, margin
 
-__all__ = ["RECIPES", "Method", "Recipe", "build", "find"]
+__all__ = [
+    "RECIPES",
+    "Method",
+    "Recipe",
+    "build",
+    "find",
+    "find_again",
+    "name_of",
+    "origin_of",
+    "plugins",
+    "shown",
+]
 
 REGIONS = ("regions", "regions_used", "beta")
 TRUST = ("growth", "momentum_low", "momentum_high", "threshold", "weight", "power")
 ACTUNE = "Yu et al. 2022"
-
-
-def build(name: str, settings: Settings) -> Method:
-    """The method of this name with these settings."""
-    return find(name).method(settings)
-
 
 # AcTune: ask in unsure regions, trust in sure ones
 

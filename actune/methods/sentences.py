@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any
 
 from actune.core.settings import SYMBOLS, Settings
+from actune.methods.method import sentence
 from actune.methods.recipes import RECIPES, Recipe, build
 
 COLUMNS = ("method", "asks", "trusts", "settings", "from")
-
-
-def sentence(value: Any) -> str:
-    """A value as it is written: `Hottest(Regions(entropy))`; numbers are settings, shown where they are not usual."""
-    if not is_dataclass(value):
-        return str(getattr(value, "__name__", value))
-    inner = []
-    for field in fields(value):
-        part = getattr(value, field.name)
-        if is_dataclass(part) or callable(part) or isinstance(part, str):
-            inner.append(sentence(part))
-        elif field.default is not MISSING and part != field.default:
-            inner.append(f"{field.name}={part}")
-    name = type(value).__name__
-    return f"{name}({', '.join(inner)})" if inner else name
 
 
 def row(recipe: Recipe) -> tuple[str, ...]:

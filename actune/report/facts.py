@@ -9,7 +9,7 @@ from typing import Any
 
 from actune.core.facts import FinalFacts, RoundFacts
 from actune.errors import UserError
-from actune.methods.recipes import find
+from actune.methods.recipes import shown
 from actune.session.config import Config
 from actune.session.session import Session
 
@@ -95,7 +95,7 @@ def runs_of(sessions: Sequence[Session]) -> list[ReportedRun]:
 
 def names(sessions: Sequence[Session]) -> list[str]:
     """The shortest names that tell the runs apart: the method, else with the seed, else with the folder."""
-    methods = [find(session.config.request.method).shown for session in sessions]
+    methods = [shown(session.config.request.method) for session in sessions]
     seeds = [f"{method}, seed {s.config.request.seed}" for method, s in zip(methods, sessions, strict=True)]
     folders = [f"{name} ({s.store.folder.name})" for name, s in zip(seeds, sessions, strict=True)]
     for candidates in (methods, seeds, folders):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actune.core.facts import FinalFacts, RoundFacts
-from actune.methods.recipes import find
+from actune.methods.recipes import shown
 from actune.models.learners import find_learner
 from actune.session.config import Config
 
@@ -23,7 +23,7 @@ def model_card(config: Config, learner: str, pool: int, curve: Sequence[RoundFac
         "",
         f"Classes: {', '.join(config.resolved.classes)}.",
         "",
-        f"Made with actune {config.versions['actune']} by the method `{find(config.request.method).shown}` "
+        f"Made with actune {config.versions['actune']} by the method `{shown(config.request.method)}` "
         f"and the learner `{learner}` on the encoder `{config.request.model}`, "
         f"from {curve[-1].labels:,} labelled texts of a pool of {pool:,}.",
     ]

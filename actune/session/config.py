@@ -37,6 +37,7 @@ class Resolved:
     final: bool  # the encoder is fine-tuned once at the end
     model_found: str
     notes: tuple[str, ...] = ()
+    method_origin: str = ""  # of a method that is not actune's own: `package NAME`, `place MODULE:NAME` or `value`
 
 
 @dataclass(frozen=True)

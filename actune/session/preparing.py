@@ -42,11 +42,13 @@ def prepare_for_the_start(
 
 
 def method_of(config: Config) -> Method:
-    """The method that a run was made with, as its preset has it."""
-    from actune.methods.recipes import build
+    """The method that a run was made with, as its preset has it, or a sentence that says what is missing."""
+    from actune.methods.finding import made_by
+    from actune.methods.recipes import find_again
     from actune.methods.released import as_released
 
-    method = build(config.request.method, config.settings)
+    recipe = find_again(config.request.method, config.resolved.method_origin)
+    method = made_by(recipe, config.settings)
     return as_released(method, config.settings) if config.request.preset == "released" else method
 
 

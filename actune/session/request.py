@@ -12,7 +12,7 @@ from actune.core.settings import Settings, Training, override, split_changes
 from actune.core.spec import RunSpec
 from actune.core.task import Task
 from actune.errors import DataError, SettingError, nearest
-from actune.methods.recipes import find
+from actune.methods.recipes import find, name_of
 from actune.models.learners import check_learner
 from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
@@ -27,6 +27,8 @@ PRESETS = {
 
 def make_request(task: Task, **options: Unpack[RunOptions]) -> RunSpec:
     """The spec that these options mean, with everything that the user left open taken from the task."""
+    if (method := options.get("method")) is not None:
+        options["method"] = name_of(method)  # it may be given by value
     said = from_keywords(RunSpec, options)
     rounds = task.plan.rounds if said.get("simulated") else 0
     usual = {"data": task.name, "initial": task.plan.initial, "batch": task.plan.batch, "rounds": rounds}

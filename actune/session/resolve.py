@@ -16,7 +16,7 @@ from actune.core.settings import Settings, Training, override, split_changes
 from actune.core.spec import RunSpec
 from actune.core.strings import BLOCK
 from actune.core.task import Task
-from actune.methods.recipes import build, find
+from actune.methods.recipes import build, find, origin_of
 from actune.models import fast
 from actune.models.learners import AUTO, LEARNERS, PAPER, LearnerKind, final_learner, find_learner, recipe_for
 from actune.models.sources import fetch, find_model
@@ -78,6 +78,7 @@ def resolve_request(
         final=final,
         model_found=find_model(request.model).found,
         notes=tuple(notes),
+        method_origin=origin_of(request.method),
     )
     at_the_end = training_of(request, task, final_learner().name, device.type, {})
     return Config(request, resolved, settings, training, at_the_end, versions())

@@ -12,6 +12,7 @@ from actune.core.task import Task
 from actune.data.splits import labelled_only
 from actune.errors import RunFolderError
 from actune.session.config import differences, load_config
+from actune.session.preparing import method_of
 from actune.session.request import check, make_request
 from actune.session.resolve import fingerprint
 from actune.session.session import Session
@@ -39,6 +40,8 @@ def open_or_create(folder: Path, task: Task, options: RunOptions, progress: Prog
     session = open_session(folder, progress)
     if fingerprint(task) != session.config.resolved.fingerprint:
         raise RunFolderError(f"the data of {request.data!r} is not what {str(folder)!r} was made with")
+    if max(request.rounds, session.config.request.fits) > session.fitted:
+        method_of(session.config)  # it may be missing here, which the user should know before anything is done
     if request.rounds > session.config.request.rounds:
         check(request, task)
         session.reconfigure(session.config.extended_to(request.rounds))

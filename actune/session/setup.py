@@ -18,9 +18,12 @@ from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError
+from actune.methods.finding import MethodValue
+from actune.methods.recipes import name_of
 from actune.rounds.first import first_rows
 from actune.session.config import Config, load_config
 from actune.session.opening import WeakLabels, weak_labels
+from actune.session.preparing import method_of
 from actune.session.request import check, check_seed, make_request
 from actune.session.resolve import fingerprint, resolve_request
 from actune.session.session import Session
@@ -49,6 +52,7 @@ def create(
     config = resolve_request(request, task, progress, weak)
     with Store.creating(Path(folder)) as store:
         session = Session(store, config, task, progress)
+        session.method = method_of(config)  # now, so that a mistake in it is told at once
         _fill(session, weak)
         store.seal(config.dumps())
     return session
@@ -82,9 +86,13 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
     store.commit(selection=Selection(0, questions, how))
 
 
-def open_session(folder: str | Path, progress: Progress = silent) -> Session:
-    """The session of a run folder, ready to go on."""
+def open_session(folder: str | Path, progress: Progress = silent, method: str | MethodValue | None = None) -> Session:
+    """The session of a run folder, ready to go on. A method that was given by value must be given again to advance."""
     config = load_config(Path(folder))
+    if method is not None and (name := name_of(method)) != config.request.method:
+        raise RunFolderError(
+            f"{str(folder)!r} was made with the method {config.request.method!r}, and not with {name!r}"
+        )
     store = Store.open(Path(folder))
     if config.resolved.stored:
         task = _stored_task(store, config)
@@ -92,7 +100,10 @@ def open_session(folder: str | Path, progress: Progress = silent) -> Session:
         task = find_task(config.request.data, config.request.reading, config.request.seed, config.request.preset)
         if fingerprint(task) != config.resolved.fingerprint:
             raise RunFolderError(f"the data of {config.request.data!r} is not what {str(folder)!r} was made with")
-    return Session(store, config, task, progress)
+    session = Session(store, config, task, progress)
+    if method is not None:
+        session.method = method_of(config)
+    return session
 
 
 def find_task(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:

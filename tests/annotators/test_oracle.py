@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from actune.annotators.oracle import Oracle
 from actune.core.dialogue import Answer, Question
 from actune.core.pool import Pool, pool_of
+from actune.testing import check_annotator
 
 
 @pytest.fixture
@@ -18,6 +21,22 @@ def ask(pool: Pool, rows: list[int], **options: float) -> list[Answer]:
     oracle = Oracle(pool, **options)
     oracle.send([Question(pool.ids[row], pool.texts[row], 0) for row in rows])
     return oracle.collect()
+
+
+def test_it_keeps_the_contract_of_annotators(pool: Pool) -> None:
+    check_annotator(Oracle(pool), [Question(pool.ids[row], pool.texts[row], 0) for row in (3, 1)], pool.classes)
+
+
+def test_the_contract_of_annotators_is_told_where_it_is_broken() -> None:
+    class Talkative(list[Answer]):
+        def send(self, questions: Sequence[Question]) -> None:
+            self.extend(Answer(question.id, "a") for question in questions)
+
+        def collect(self) -> list[Answer]:
+            return list(self)
+
+    with pytest.raises(AssertionError, match="that it had given before"):
+        check_annotator(Talkative(), [Question("1", "text", 0)], ["a", "b"])
 
 
 def test_it_says_what_it_knows(pool: Pool) -> None:

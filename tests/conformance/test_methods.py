@@ -14,9 +14,13 @@ import torch
 from actune.core.settings import Settings
 from actune.core.training_set import PseudoLabels
 from actune.core.view import View
+from actune.methods.features import Propagation
 from actune.methods.memory import Pace
 from actune.methods.recipes import RECIPES, Method, build
-from tests.methods.synthetic import Drawn, drawn_view, view_of
+from actune.methods.uncertainty import Adversarial, Bald, Cal, Score, entropy, least_confidence, margin
+from actune.testing import check_method, check_query, check_score, check_self_training
+from actune.testing.methods import signals_of
+from actune.testing.views import drawn_view
 
 SETTINGS = Settings(
     regions=6,
@@ -39,11 +43,6 @@ def method(name: str) -> Method:
     return build(name, SETTINGS)
 
 
-@pytest.fixture(params=[torch.float32, torch.float64], ids=["float32", "float64"])
-def view(request: pytest.FixtureRequest) -> View:
-    return drawn_view(dtype=request.param)
-
-
 @pytest.fixture(autouse=True)
 def no_warnings() -> object:
     with warnings.catch_warnings():
@@ -51,115 +50,89 @@ def no_warnings() -> object:
         yield
 
 
-def frozen(view: View) -> list[torch.Tensor]:
-    arrays = (view.log_proba, view.embedding, view.unlabelled, view.labelled, view.labels, view.candidates)
-    return [array.clone() for array in arrays]
+@every_method
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+def test_every_method_keeps_the_contract(method: Method, dtype: torch.dtype) -> None:
+    check_method(method, dtype)
+
+
+@every_method
+def test_a_recipe_makes_the_same_method_twice(name: str) -> None:
+    assert build(name, SETTINGS) == build(name, SETTINGS)
+
+
+@every_method
+def test_a_recipe_names_the_signals_that_it_needs(method: Method, name: str) -> None:
+    needed = {"dropout": "moments", "masked language model": "surprisal", "word embeddings": "perturbed"}
+    assert {needed[signal] for signal in RECIPES[name].needs} == set(signals_of(method)) - {"read", "frozen"}
+
+
+@pytest.mark.parametrize("score", [entropy, least_confidence, margin, Bald(4), Cal(3), Adversarial(Propagation())])
+def test_every_score_keeps_the_contract(score: Score) -> None:
+    check_score(score)
+
+
+# what the checks are worth: each breach is told
+
+
+class Repeating:
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        return view.candidates[:1].repeat(min(n, len(view.candidates)))
+
+
+class Forgetful:
+    """Draws from torch's own random numbers."""
+
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        return view.candidates[torch.randperm(len(view.candidates))[:n]]
+
+
+class Spoiling:
+    def __call__(self, view: View, n: int) -> torch.Tensor:
+        view.log_proba.mul_(2)
+        return view.candidates[:n]
+
+
+def everything(view: View, n: int) -> torch.Tensor:
+    return torch.arange(len(view.log_proba))[:n]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        (Repeating(), "a row was asked about twice"),
+        (Forgetful(), "other rows the second time"),
+        (Spoiling(), "the query has changed the view"),
+        (everything, "that is no candidate"),
+        (lambda view, n: view.candidates[: n // 2], "rows were asked about and not"),
+    ],
+)
+def test_a_query_that_breaks_the_contract_is_told(query: Any, sentence: str) -> None:
+    with pytest.raises(AssertionError, match=sentence):
+        check_query(query)
+
+
+def test_a_self_training_that_trusts_what_is_asked_is_told() -> None:
+    def careless(view: View, memory: Any, pace: Pace) -> tuple[PseudoLabels, None]:
+        rows = view.unlabelled.numpy()
+        return PseudoLabels(rows, np.zeros(len(rows), np.int64), np.ones(len(rows), np.float32)), None
+
+    with pytest.raises(AssertionError, match="a row was trusted that is no candidate"):
+        check_self_training(careless)
+
+
+def test_a_score_that_is_not_finite_is_told() -> None:
+    with pytest.raises(AssertionError, match="not finite"):
+        check_score(lambda view: view.log_proba.amax(1).sub(view.log_proba.amax(1)).log())
 
 
 def plain(trusted: PseudoLabels) -> tuple[Any, ...]:
     return trusted.rows.tolist(), trusted.targets.tolist(), trusted.weights.tolist()
 
 
-@every_method
-@pytest.mark.parametrize("n", [0, 1, 7, 50, 107, 500])
-def test_a_query_gives_n_distinct_candidates(method: Method, view: View, n: int) -> None:
-    rows = method.query(view, n)
-    assert rows.dtype == torch.int64 and rows.device.type == "cpu" and rows.ndim == 1
-    assert len(rows) == min(n, len(view.candidates)) == len(set(rows.tolist()))
-    assert set(rows.tolist()) <= set(view.candidates.tolist())
-
-
-@every_method
-def test_a_query_asks_about_candidates_alone(method: Method, view: View) -> None:
-    gone = view.candidates[::2]
-    rows = method.query(view.without(gone), 30)
-    assert len(rows) == 30 and not set(rows.tolist()) & set(gone.tolist())
-
-
-@every_method
-def test_a_method_says_the_same_twice(method: Method, name: str) -> None:
-    said = []
-    for again in (method, method, build(name, SETTINGS)):
-        view = drawn_view()
-        asked = again.query(view, 9).tolist()
-        trusted = again.self_training and again.self_training(view.without(asked), None, Pace(0, 10))[0]
-        said.append((asked, trusted and plain(trusted)))
-    assert said[0] == said[1] == said[2]
-
-
-@every_method
-def test_a_method_changes_nothing_in_the_view(method: Method, view: View) -> None:
-    before = frozen(view)
-    asked = method.query(view, 9)
-    if method.self_training:
-        _, state = method.self_training(view.without(asked), None, Pace(0, 10))
-        method.self_training(view.without(asked), state, Pace(1, 10))
-    assert all(torch.equal(old, new) for old, new in zip(before, frozen(view), strict=True))
-
-
-@every_method
-def test_every_signal_is_computed_once(method: Method, name: str) -> None:
-    outputs = Drawn(drawn_view().readout)
-    view = View(outputs, range(1, 120), [0], labels=[1])
-    asked = method.query(view, 9)
-    if method.self_training:
-        method.self_training(view.without(asked), None, Pace(0, 10))
-    assert len(outputs.asked) == len(set(outputs.asked))
-    needed = {"dropout": "moments", "masked language model": "surprisal", "word embeddings": "perturbed"}
-    assert {needed[signal] for signal in RECIPES[name].needs} == set(outputs.asked) - {"read", "frozen"}
-
-
-@every_method
-def test_a_pool_of_one_predicted_class_and_equal_rows_is_served(method: Method) -> None:
-    one_class = torch.tensor([[0.8, 0.1, 0.1]], dtype=torch.float64).repeat(30, 1)
-    view = view_of(one_class, torch.ones(30, 4, dtype=torch.float64), [0, 1, 2])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # equal rows make fewer regions, which is told
-        asked = method.query(view, 5)
-        assert len(set(asked.tolist())) == 5
-        if method.self_training:
-            trusted, _ = method.self_training(view.without(asked), None, Pace(0, 10))
-            assert set(trusted.rows.tolist()) <= set(view.without(asked).candidates.tolist())
-
-
-@every_method
-@pytest.mark.parametrize("rows", [0, 1, 2])
-def test_an_empty_or_tiny_pool_is_served(method: Method, rows: int) -> None:
-    full = drawn_view()
-    taken = full.candidates[rows:]
-    view = full.without(taken)
-    asked = method.query(view, 5)
-    assert sorted(asked.tolist()) == view.candidates.tolist()
-    if method.self_training:
-        trusted, _ = method.self_training(view.without(asked), None, Pace(0, 10))
-        assert len(trusted) == 0
-
-
 @every_trusting_method
-@pytest.mark.parametrize("round", [0, 3, 30])
-def test_trusted_rows_are_distinct_candidates_and_never_asked(method: Method, view: View, round: int) -> None:
-    assert method.self_training is not None
-    asked = method.query(view, 40)
-    rest = view.without(asked)
-    trusted, state = method.self_training(rest, None, Pace(round, 10))
-    assert len(trusted) == len(set(trusted.rows.tolist()))
-    assert set(trusted.rows.tolist()) <= set(rest.candidates.tolist())
-    assert not set(trusted.rows.tolist()) & set(asked.tolist())
-    assert trusted.rows.dtype == trusted.targets.dtype == np.int64 and trusted.weights.dtype == np.float32
-    assert len(trusted.targets) == len(trusted.weights) == len(trusted)
-    assert set(trusted.targets.tolist()) <= {0, 1, 2}
-    assert np.isfinite(trusted.weights).all() and (trusted.weights >= 0).all()
-    assert state is None or len(state) == 120
-
-
-@every_trusting_method
-def test_something_is_trusted(method: Method, view: View) -> None:
-    assert method.self_training is not None
-    assert len(method.self_training(view.without(method.query(view, 9)), None, Pace(0, 10))[0])
-
-
-@every_trusting_method
-def test_rows_are_trusted_in_the_regions_that_are_asked_about(method: Method, view: View) -> None:
+def test_rows_are_trusted_in_the_regions_that_are_asked_about(method: Method) -> None:
+    view = drawn_view()
     rule = getattr(method.self_training, "rule", None)
     if (regions := getattr(rule, "regions", None)) is None:
         return

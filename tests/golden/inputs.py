@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from actune.core.view import View
-from tests.methods.synthetic import view_of
+from actune.testing.views import view_of
 
 GOLDEN: dict[str, Any] = json.loads(Path(__file__).with_name("golden.json").read_text())
 

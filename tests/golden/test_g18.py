@@ -11,8 +11,8 @@ from actune.methods.features import Propagation
 from actune.methods.memory import Pace
 from actune.methods.trust import Propagated
 from actune.models.adversarial import direction
+from actune.testing.views import view_of
 from tests.golden.inputs import golden, tensor
-from tests.methods.synthetic import view_of
 
 POINTS = tensor([[1.0, 0.0], [0.9, 0.1], [0.6, 0.6], [0.1, 0.9], [0.0, 1.0]])
 ROWS, LABELS = np.array([0, 4]), np.array([0, 1])

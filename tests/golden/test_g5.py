@@ -9,8 +9,8 @@ from actune.core import kmeans
 from actune.core.kmeans import Partition, squared_distances
 from actune.methods.queries import Representatives
 from actune.models.surprisal import normalised
+from actune.testing.views import view_of
 from tests.golden.inputs import golden, tensor
-from tests.methods.synthetic import view_of
 
 SURPRISAL = tensor([[0, 2, 0, 0], [0, 1, 0, 1], [0, 0, 3, 0], [0, 0, 4, 3], [0, 0, 0, 0]])
 

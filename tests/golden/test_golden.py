@@ -16,6 +16,7 @@ from actune.methods.queries import Top
 from actune.methods.regions import Calmest, Hottest, Regions, heat
 from actune.methods.trust import Anywhere, Surest
 from actune.methods.uncertainty import Cal, entropy, entropy_of
+from actune.testing.views import view_of
 from tests.golden.inputs import (
     GOLDEN,
     LABELLED,
@@ -33,7 +34,6 @@ from tests.golden.inputs import (
     line_view,
     tensor,
 )
-from tests.methods.synthetic import view_of
 
 LINE_REGIONS = Regions(given_scores, k=3, beta=0.5, weighted=True)
 

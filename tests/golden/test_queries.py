@@ -14,8 +14,8 @@ from actune.core.view import View
 from actune.methods.features import gradient_factors
 from actune.methods.queries import Spread, Top
 from actune.methods.uncertainty import Bald, entropy_of, least_confidence
+from actune.testing.views import stored_view, view_of
 from tests.golden.inputs import GOLDEN, PASSES, golden, tensor
-from tests.methods.synthetic import stored_view, view_of
 
 PROBA = tensor([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25], [0.98, 0.01, 0.01], [0.34, 0.33, 0.33]])
 HEAD = tensor([[1.0, 2.0], [0.5, -1.0], [3.0, 4.0], [-1.0, 0.0]])

@@ -19,9 +19,9 @@ from actune.methods.regions import Calmest, Hottest, Regions, heat
 from actune.methods.released import ReleasedTrust, as_released, ramp_size
 from actune.methods.trust import Surest
 from actune.methods.uncertainty import Cal, entropy
+from actune.testing.views import view_of
 from tests.golden.inputs import GOLDEN, PREDICTED, REGION, SCORES, close, given_scores, golden, line_view, tensor
 from tests.golden.test_g13 import LABELLED, STORED, TRUSTED
-from tests.methods.synthetic import view_of
 from tests.models.tiny import loss_of
 
 FIRST = Pace(0, 10)

@@ -14,8 +14,8 @@ from actune.methods.teaching import EasyDraw, balanced_draw, easiness, rarity, s
 from actune.methods.trust import Below, falling
 from actune.methods.uncertainty import Bald, entropy_of
 from actune.models.training import ramp
+from actune.testing.views import stored_view, view_of
 from tests.golden.inputs import GOLDEN, PASSES, golden, tensor
-from tests.methods.synthetic import stored_view, view_of
 
 SURE = tensor([[0.995, 0.005], [0.99, 0.01], [0.9, 0.1], [0.5, 0.5]])
 FIRST = Pace(0, 10)

@@ -12,7 +12,7 @@ from actune.errors import SettingError
 from actune.methods.memory import Memory, Pace, momentum
 from actune.methods.trust import Anywhere, Surest
 from actune.methods.uncertainty import Bald, Cal, entropy, entropy_of
-from tests.methods.synthetic import drawn_view, stored_view, view_of
+from actune.testing.views import drawn_view, stored_view, view_of
 
 
 def drawn(seed: int, rows: int = 20, classes: int = 3) -> torch.Tensor:

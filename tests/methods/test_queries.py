@@ -15,7 +15,7 @@ from actune.errors import Diverged, MissingSignal
 from actune.methods.features import embeddings, gradient_factors
 from actune.methods.queries import Distinct, Query, Random, Representatives, Spread, Top
 from actune.methods.uncertainty import entropy, margin
-from tests.methods.synthetic import drawn_view, view_of
+from actune.testing.views import drawn_view, view_of
 
 QUERIES: list[Query] = [
     Random(),

@@ -14,7 +14,7 @@ from actune.errors import Diverged, SettingError
 from actune.methods.queries import Top
 from actune.methods.regions import Calmest, Hottest, Regions, heat, shares
 from actune.methods.uncertainty import Cal, entropy
-from tests.methods.synthetic import drawn_view, view_of
+from actune.testing.views import drawn_view, view_of
 
 
 @given(st.integers(0, 500), st.integers(0, 130))

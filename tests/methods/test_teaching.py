@@ -31,7 +31,7 @@ from actune.methods.teaching import (
     steadiness,
     vote,
 )
-from tests.methods.synthetic import drawn_view, stored_view, view_of
+from actune.testing.views import drawn_view, stored_view, view_of
 
 FIRST = Pace(0, 10)
 

@@ -17,7 +17,7 @@ from actune.methods.queries import Top
 from actune.methods.regions import Calmest, Hottest, Regions
 from actune.methods.trust import Anywhere, Below, Propagated, Surest
 from actune.methods.uncertainty import Cal, entropy
-from tests.methods.synthetic import drawn_view, stored_view, view_of
+from actune.testing.views import drawn_view, stored_view, view_of
 
 REGIONS = Regions(entropy, 6, 0.5)
 TRAINING = Surest(Memory(entropy), Calmest(REGIONS, 2), growth=5)

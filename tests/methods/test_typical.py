@@ -10,7 +10,7 @@ from actune.core.view import View
 from actune.methods import typical
 from actune.methods.features import embeddings
 from actune.methods.typical import Typical
-from tests.methods.synthetic import view_of
+from actune.testing.views import view_of
 
 
 def groups(seed: int = 0, rows: int = 160, labelled: tuple[int, ...] = (3, 4)) -> View:

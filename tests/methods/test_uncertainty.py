@@ -23,7 +23,7 @@ from actune.methods.uncertainty import (
     least_confidence,
     margin,
 )
-from tests.methods.synthetic import drawn_view, stored_view, view_of
+from actune.testing.views import drawn_view, stored_view, view_of
 
 
 def naive_cal(view: View, k: int, normalise: bool) -> npt.NDArray[np.float64]:

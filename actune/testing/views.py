@@ -1,4 +1,4 @@
-"""Small views made of given or drawn numbers, for the tests of methods."""
+"""Small views made of given or drawn numbers, on which queries, trust rules and methods can be tried."""
 
 from __future__ import annotations
 

@@ -1,0 +1,225 @@
+"""`TextClassifier`: one call of `fit` on some labelled and some unlabelled texts, as scikit-learn has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from actune.core.files import replacing_folder, storage_sentences
+from actune.core.labels import Labels
+from actune.core.pool import UNKNOWN, pool_of_numbers
+from actune.core.streams import Streams
+from actune.core.strings import Strings
+from actune.core.task import Task
+from actune.core.training_set import PseudoLabels
+from actune.core.view import checked
+from actune.errors import DataError, ModelError
+from actune.estimators.inputs import is_labelled, labels_of, targets_of, texts_of
+from actune.methods.finding import MethodValue
+from actune.methods.method import Method
+from actune.rounds.fitting import Fitted, fit, training_set
+from actune.rounds.outputs import free_rows, view_of
+from actune.rounds.predicting import Predictor, predictor
+from actune.rounds.prepared import PreparedTask
+from actune.rounds.pseudo_labels import pseudo_labels_in
+from actune.rounds.selecting import select
+from actune.session.config import Config
+from actune.session.preparing import method_of, prepare
+from actune.session.request import check, make_request
+from actune.session.resolve import resolve_request
+from actune.session.setup import project_task
+
+FILE = "text_classifier.json"  # in the folder of a saved one, beside its model
+
+
+@dataclass(frozen=True)
+class State:
+    """What `fit` leaves behind for `query`."""
+
+    prepared: PreparedTask
+    method: Method
+    labels: Labels
+    streams: Streams  # of the last round
+    fitted: Fitted
+    batch: int
+
+
+class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns from labelled texts, and by self-training from unlabelled ones; `query` says which to label next.
+
+    Rows of `y` that are None, NaN, -1 or an empty text have no label: they are the pool that the method trusts and asks
+    about. A method with a teacher (`auto`, `ust`, `st`, ...) needs one round. A method whose pseudo-labels come from
+    the model of the round before (`actune`, `asst`, ...) is fitted twice: on the labels alone, and then also on the
+    pseudo-labels that the first model has chosen. There is no dev set, so every fit keeps its last step.
+
+    `method`, `model`, `learner`, `seed` and `device` are the options of a run (see docs/options.md), and `settings` is
+    a mapping of settings of the method or of training (see docs/methods.md). `batch` is how many rows `query` gives by
+    default, and `max_tokens` is where texts are cut; both follow from the data where they are None.
+    """
+
+    def __init__(
+        self,
+        method: str | MethodValue = "auto",
+        model: str = "minilm",
+        learner: str = "probe",
+        seed: int = 0,
+        batch: int | None = None,
+        max_tokens: int | None = None,
+        settings: Mapping[str, Any] | None = None,
+        device: str = "auto",
+    ) -> None:
+        self.method = method
+        self.model = model
+        self.learner = learner
+        self.seed = seed
+        self.batch = batch
+        self.max_tokens = max_tokens
+        self.settings = settings
+        self.device = device
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fits a model to the texts `X` and to those of their labels `y` that are known."""
+        texts = texts_of(X)
+        targets = targets_of(y, len(texts))
+        pool = pool_of_numbers(texts, Strings.numbered(len(texts)), targets.names, targets.numbers.tolist())
+        task = project_task(pool, "texts")
+        config = self._configured(task)
+        known = {row: int(targets.numbers[row]) for row in np.flatnonzero(targets.numbers != UNKNOWN).tolist()}
+        self._state: State | None = _fit(config, task, Labels(known, frozenset(), len(known)))
+        self._predictor: Predictor | None = None
+        self.classes_ = targets.classes
+        if getattr(X, "ndim", 1) == 2:
+            self.n_features_in_ = 1
+        return self
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class, in the order of `classes_`."""
+        check_is_fitted(self, "classes_")
+        texts = texts_of(X)
+        if self._predictor is not None:
+            return np.asarray([list(found.probabilities.values()) for found in self._predictor(texts)], np.float64)
+        assert self._state is not None
+        learner = self._state.prepared.learner
+        readout = checked(self._state.fitted.classifier.read(learner.prepare(texts)))
+        return readout.log_proba.double().exp().cpu().numpy()
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of each text."""
+        best = self.predict_proba(X).argmax(1)
+        return self.classes_[best]  # type: ignore[no-any-return]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on the rows that have a label."""
+        check_is_fitted(self, "classes_")
+        texts, labels = texts_of(X), labels_of(y)
+        rows = np.flatnonzero(is_labelled(labels))
+        if not len(rows):
+            raise DataError("no row of y has a label: there is nothing to score")
+        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        predicted = self.predict([texts[row] for row in rows])
+        # as lists, because a y with None in it is an array of objects and one with NaN an array of floats
+        return float(accuracy_score(labels[rows].tolist(), predicted.tolist(), sample_weight=weights))
+
+    def query(self, n: int | None = None) -> npt.NDArray[np.int64]:
+        """The rows of the fitted `X` that are most worth labelling next, as the method chooses them, best first."""
+        check_is_fitted(self, "classes_")
+        if self._state is None:
+            raise DataError("a loaded classifier has no texts to choose from: fit it first")
+        state = self._state
+        view = view_of(state.prepared, state.fitted.classifier, state.labels, state.streams)
+        return state.method.query(view, state.batch if n is None else n).numpy()
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the model to a new folder, from which `TextClassifier.load` reads it."""
+        check_is_fitted(self, "classes_")
+        target = Path(folder)
+        if target.exists():
+            raise DataError(f"{str(target)!r} exists already: choose another folder")
+        if self._state is None:
+            raise DataError("this classifier was loaded from a folder: copy that folder")
+        pool, learner = self._state.prepared.task.pool, self._state.prepared.learner_name
+        facts = {
+            "model": self.model,
+            "learner": learner,
+            "max_tokens": self._state.prepared.max_tokens,
+            "classes": self.classes_.tolist(),
+            "dtype": self.classes_.dtype.str,
+        }
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with storage_sentences(target), replacing_folder(target) as scratch:
+            made = f"Made with actune by the learner `{learner}` on the encoder `{self.model}`."
+            self._state.fitted.classifier.save(scratch, pool.classes, f"# A text classifier\n\n{made}\n")
+            (scratch / FILE).write_text(json.dumps(facts, indent=1), encoding="utf-8")
+        return target
+
+    @classmethod
+    def load(cls, folder: str | Path, device: str = "auto") -> Self:
+        """A classifier that `save` has written. It predicts; `query` needs texts to choose from, and so a new `fit`."""
+        try:
+            facts = json.loads((Path(folder) / FILE).read_text(encoding="utf-8"))
+            words = {name: facts[name] for name in ("model", "learner", "max_tokens")}
+            classes = np.asarray(facts["classes"], dtype=facts["dtype"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{str(folder)!r} holds no saved TextClassifier: {error!r}") from error
+        loaded = cls(**words, device=device)
+        names = tuple(map(str, classes.tolist()))
+        task = project_task(pool_of_numbers([], Strings.numbered(0), names, []), "texts")
+        loaded._predictor = predictor(prepare(loaded._configured(task), task), Path(folder))
+        loaded._state = None
+        loaded.classes_ = classes
+        return loaded
+
+    def _configured(self, task: Task) -> Config:
+        """What the parameters mean for a task, as a project of its own would have it."""
+        changes = dict(self.settings or {})
+        if self.max_tokens is not None:
+            changes["max_tokens"] = self.max_tokens
+        request = make_request(
+            task,
+            method=self.method,
+            model=self.model,
+            learner=self.learner,
+            seed=self.seed,
+            batch=self.batch,
+            device=self.device,
+            changes=changes,
+        )
+        check(request, task)
+        return resolve_request(request, task)
+
+    def __getstate__(self) -> Any:
+        if hasattr(self, "classes_"):
+            raise ModelError("a fitted TextClassifier is not pickled: use its methods save and load")
+        return super().__getstate__()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _fit(config: Config, task: Task, labels: Labels) -> State:
+    """As many rounds as the method needs until a model has learnt from pseudo-labels, all on the same labels."""
+    prepared, method = prepare(config, task), method_of(config)
+    seed, batch, horizon = config.request.seed, config.request.batch, config.resolved.horizon
+    streams = Streams(seed)
+    fitted = fit(prepared, method, labels, training_set(labels, {}, PseudoLabels.none()), streams, horizon)
+    if method.self_training is not None and method.teacher is None and len(free_rows(prepared, labels)):
+        # the batch is left out of what is trusted, as in a session, where somebody would be answering it
+        choice = select(prepared, method, fitted.classifier, labels, streams, None, batch, horizon, suggest=False)
+        streams = Streams(seed, round=1)
+        training = training_set(labels, {}, pseudo_labels_in(choice.arrays))
+        fitted = fit(prepared, method, labels, training, streams, horizon)
+    return State(prepared, method, labels, streams, fitted, batch)

@@ -11,6 +11,7 @@ import torch
 
 from actune.core.classifier import Classifier, Learner, Readout
 from actune.core.objective import Objective
+from actune.core.progress import silent
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 
@@ -37,7 +38,7 @@ def check_learner(learner: Learner, texts: Sequence[str], classes: int, toleranc
     _check_rows(learner, classifier, said, texts, tolerance)
     torch.manual_seed(123)
     assert _same(said, learner.fit(inputs, training, OPEN, Streams(0)).read(inputs)), "one stream gave two models"
-    learner.fit(inputs, training, OPEN, Streams(0, round=1), start=classifier)
+    learner.fit(inputs, training, OPEN, Streams(0, round=1), None, silent, classifier)  # as a round calls it
     assert _same(said, classifier.read(inputs)), "another fit has changed a classifier"
     for objective in CLOSED:
         plain = learner.fit(inputs, training_set(third, 0, classes), objective, Streams(0)).read(inputs)

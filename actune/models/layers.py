@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from actune.core.files import replacing
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
 from actune.errors import MissingSignal, ModelError
@@ -216,11 +216,8 @@ def _cached(file: Path, compute: Callable[[], States]) -> States:
         found: States = np.load(file, mmap_mode="r", allow_pickle=False)
         return found
     states = compute()
-    scratch = file.with_suffix(f".{os.getpid()}.tmp.npy")
-    with suppress(OSError):
+    with suppress(OSError):  # a cache that cannot be written costs time, never the run
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # they tell much about the texts
-        np.save(scratch, states)
-        scratch.replace(file)
-    with suppress(OSError):
-        scratch.unlink()  # of a full disk
+        with replacing(file) as scratch, scratch.open("wb") as stream:
+            np.save(stream, states)
     return states

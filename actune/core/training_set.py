@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+ARRAYS = ("rows", "targets", "weights", "proba", "confidence")
+PREFIX = "pseudo_"  # of their names among the arrays of a round
+EARLIER_PREFIX = "trusted_"  # in run folders that an earlier version has made
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,28 @@ class PseudoLabels:
         import numpy as np
 
         return PseudoLabels(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, Any]) -> PseudoLabels:
+        """The pseudo-labels among the arrays of a round; none where the method trusts nothing."""
+        found = {
+            name.removeprefix(prefix): array
+            for prefix in (PREFIX, EARLIER_PREFIX)
+            for name, array in arrays.items()
+            if name.startswith(prefix)
+        }
+        if "estimate" in found:
+            found["estimate"] = float(found["estimate"][0])
+        return PseudoLabels(**found) if found else PseudoLabels.none()
+
+    def as_arrays(self) -> dict[str, Any]:
+        """What is kept of them; `from_arrays` reads it."""
+        import numpy as np
+
+        values = {f"{PREFIX}{name}": getattr(self, name) for name in ARRAYS}
+        if self.estimate is not None:
+            values[f"{PREFIX}estimate"] = np.array([self.estimate])
+        return {name: array for name, array in values.items() if array is not None}
 
     def __len__(self) -> int:
         return len(self.rows)

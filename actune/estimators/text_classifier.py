@@ -30,7 +30,6 @@ from actune.rounds.fitting import Fitted, fit, training_set
 from actune.rounds.outputs import free_rows, view_of
 from actune.rounds.predicting import Predictor, predictor
 from actune.rounds.prepared import PreparedTask
-from actune.rounds.pseudo_labels import pseudo_labels_in
 from actune.rounds.selecting import select
 from actune.session.config import Config
 from actune.session.preparing import method_of, prepare
@@ -220,6 +219,6 @@ def _fit(config: Config, task: Task, labels: Labels) -> State:
         # the batch is left out of what is trusted, as in a session, where somebody would be answering it
         choice = select(prepared, method, fitted.classifier, labels, streams, None, batch, horizon, suggest=False)
         streams = Streams(seed, round=1)
-        training = training_set(labels, {}, pseudo_labels_in(choice.arrays))
+        training = training_set(labels, {}, PseudoLabels.from_arrays(choice.arrays))
         fitted = fit(prepared, method, labels, training, streams, horizon)
     return State(prepared, method, labels, streams, fitted, batch)

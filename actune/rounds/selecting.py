@@ -17,7 +17,7 @@ from actune.methods.method import Method
 from actune.rounds.mapping import map_arrays
 from actune.rounds.outputs import view_of
 from actune.rounds.prepared import PreparedTask
-from actune.rounds.pseudo_labels import arrays_of, judged
+from actune.rounds.pseudo_labels import judged
 
 if TYPE_CHECKING:
     from actune.methods.memory import State
@@ -50,7 +50,7 @@ def select(
     arrays: dict[str, Any] = {}
     if method.self_training is not None and method.teacher is None:
         found, memory = method.self_training(view.without(asked), memory, Pace(streams.round, horizon))
-        arrays = arrays_of(judged(found, view, prepared.dev, classifier))
+        arrays = judged(found, view, prepared.dev, classifier).as_arrays()
     questions = _questions(round, asked, view.log_proba if suggest else None)
     if view.was_read:
         arrays |= map_arrays(view, asked, method)

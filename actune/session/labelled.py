@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from actune.core.training_set import PseudoLabels
+from actune.core.training_set import EARLIER_PREFIX, PREFIX, PseudoLabels
 from actune.session.session import Session
 
 COLUMNS = ("id", "text", "label", "source", "round", "confidence", "by")
@@ -49,15 +49,14 @@ def _newest(session: Session) -> tuple[int, PseudoLabels, Any]:
 
     They were chosen by a model for the next round, or by a teacher within the last one.
     """
-    from actune.rounds.pseudo_labels import pseudo_labels_in
 
     chosen, fitted = session.selected - 1, session.fitted - 1
     if chosen >= 1:  # the first questions come before any model
-        found = pseudo_labels_in(session.store.load_arrays(f"select-{chosen:03d}"))
-        if len(found) or session.method.teacher is None:
-            return chosen, found, session.memory(chosen)
+        arrays = session.store.load_arrays(f"select-{chosen:03d}")
+        if any(f"{prefix}rows" in arrays for prefix in (PREFIX, EARLIER_PREFIX)):
+            return chosen, PseudoLabels.from_arrays(arrays), session.memory(chosen)
     if fitted >= 0 and session.store.has_arrays(f"fit-{fitted:03d}"):
-        return fitted, pseudo_labels_in(session.store.load_arrays(f"fit-{fitted:03d}")), None
+        return fitted, PseudoLabels.from_arrays(session.store.load_arrays(f"fit-{fitted:03d}")), None
     return chosen, PseudoLabels.none(), None
 
 

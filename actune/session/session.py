@@ -19,6 +19,7 @@ from actune.core.pool import Pool
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
 from actune.core.task import Task
+from actune.core.training_set import PseudoLabels
 from actune.errors import DataError, SettingError
 from actune.session.clock import Clock
 from actune.session.config import Config
@@ -224,7 +225,6 @@ class Session:
         """The round's model: fitted, or the user's own classifier where the run begins with that."""
         if not self._starts_from_a_model(round):
             return self.prepared, self._fit(self.prepared, labels, round, round)
-        from actune.core.training_set import PseudoLabels
         from actune.models.starting import load_start, model_in
         from actune.rounds.fitting import Fitted, training_set
 
@@ -235,9 +235,8 @@ class Session:
 
     def _fit(self, prepared: PreparedTask, labels: Labels, round: int, chosen: int) -> Fitted:
         from actune.rounds.fitting import fit, training_set
-        from actune.rounds.pseudo_labels import pseudo_labels_in
 
-        training = training_set(labels, self.weak_of_row(round), pseudo_labels_in(self._chosen(chosen)))
+        training = training_set(labels, self.weak_of_row(round), PseudoLabels.from_arrays(self._chosen(chosen)))
         streams = Streams(self.config.request.seed, round)
         return fit(prepared, self.method, labels, training, streams, self.config.resolved.horizon)
 
@@ -264,9 +263,8 @@ class Session:
 
     def _save_fit(self, fitted: Fitted, predictions: Any, round: int) -> None:
         """What a teacher of this very round trusts, and predictions on test; the rest is kept with its choice."""
-        from actune.rounds.pseudo_labels import arrays_of
 
-        kept = arrays_of(fitted.training.pseudo_labels) if self.method.teacher else {}
+        kept = fitted.training.pseudo_labels.as_arrays() if self.method.teacher else {}
         if predictions is not None:
             kept["test_predictions"] = predictions
         if kept:

@@ -224,7 +224,8 @@ class Session:
     def _fit_round(self, labels: Labels, round: int) -> tuple[PreparedTask, Fitted]:
         """The round's model: fitted, or the user's own classifier where the run begins with that."""
         if not self._starts_from_a_model(round):
-            return self.prepared, self._fit(self.prepared, labels, round, round)
+            prepared = self.prepared  # one for the whole round, also where another thread adds texts meanwhile
+            return prepared, self._fit(prepared, labels, round, round)
         from actune.models.starting import load_start, model_in
         from actune.rounds.fitting import Fitted, training_set
 
@@ -255,15 +256,14 @@ class Session:
         folder = self.store.newest_model(kinds=("round",))
         if round == 0 or folder is None or not folder.is_dir():
             raise SettingError("this run has no model to choose questions with: it was made without keeping models")
-        classifier = self.prepared.learner.load(folder)
-        choice = self._select(self.prepared, classifier, labels, round - 1)
+        prepared = self.prepared
+        choice = self._select(prepared, prepared.learner.load(folder), labels, round - 1)
         self._save_choice(choice)
         self.store.commit(selection=choice.selection)
         return self.rounds()[-1]
 
     def _save_fit(self, fitted: Fitted, predictions: Any, round: int) -> None:
         """What a teacher of this very round trusts, and predictions on test; the rest is kept with its choice."""
-
         kept = fitted.training.pseudo_labels.as_arrays() if self.method.teacher else {}
         if predictions is not None:
             kept["test_predictions"] = predictions

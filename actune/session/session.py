@@ -18,8 +18,11 @@ from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
+from actune.core.strings import Strings
 from actune.core.task import Task
 from actune.core.training_set import PseudoLabels
+from actune.data.formats import read_more, read_texts
+from actune.data.frames import Data
 from actune.errors import DataError, SettingError
 from actune.session.clock import Clock
 from actune.session.config import Config
@@ -124,10 +127,16 @@ class Session:
         """Whether there is a text with this id."""
         return self._found([id])[0] is not None
 
-    def add(self, more: Pool) -> int:
-        """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers."""
+    def add(self, more: Pool | Data) -> int:
+        """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers.
+
+        They may be a pool, a file, or whatever `actune.read_pool` takes; without ids they get numbers that are free.
+        """
         if not self.config.resolved.stored:
             raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
+        if not isinstance(more, Pool):
+            self.refresh()
+            more = read_more(more, self.pool)
         numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
         answers = [Said(row, "label", number, "file") for row, number in numbers.items()]
         self.store.add_texts("pool", more.unlabelled(), answers)
@@ -287,12 +296,17 @@ class Session:
 
     # using the model
 
-    def predict(self, texts: Sequence[str]) -> list[Prediction]:
-        """A class name and a probability for each class, by the newest model, which is kept for the next call."""
+    def predict(self, texts: Sequence[str] | Data) -> list[Prediction]:
+        """A class name and a probability for each class, by the newest model, which is kept for the next call.
+
+        The texts are a list of them, or a file or a frame with a column `text`.
+        """
         from actune.rounds.predicting import predictor
 
         newest = self._newest_model()
-        if not texts:
+        if not isinstance(texts, (list, tuple, Strings)):
+            texts = read_texts(texts).texts
+        if not len(texts):
             return []
         with self._lock:
             if self._loaded is None or self._loaded[0] != newest:

@@ -327,3 +327,16 @@ def test_a_noisy_oracle_is_wrong_as_often_as_told(trec):
     assert 250 < wrong < 350
     oracle.send([actune.Question(trec.pool.ids[5], "", 0)])
     assert oracle.collect()[0].label == answers[5].label
+
+
+def test_texts_may_be_added_and_predicted_from_frames(project):
+    import pandas as pd
+
+    before = len(project.pool)
+    frame = pd.DataFrame({"text": ["who painted guernica ?", "how many legs has a fly ?"], "label": [None, "numeric"]})
+    assert project.add(frame) == 2 and len(project.pool) == before + 2
+    assert project.labels().of_row[before + 1] == project.pool.classes.index("numeric")
+    project.advance()
+    expected = project.predict(frame.text.tolist())
+    assert project.predict(frame) == project.predict(frame.text) == project.predict(tuple(frame.text)) == expected
+    assert project.predict([]) == []

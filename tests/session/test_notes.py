@@ -13,7 +13,9 @@ CHANGES = {"max_tokens": 8, "steps": 4, "epochs": 1, "most_steps": 4}
 
 def answered(folder: Path, questions: Task) -> Session:
     pool = actune.pool_of(questions.pool.texts[:60], classes=questions.pool.classes)
-    session = actune.create(folder, pool, learner="auto", round_seconds=0.0, initial=12, batch=5, changes=CHANGES)
+    session = actune.create(
+        folder, pool, method="random", learner="auto", round_seconds=0.0, initial=12, batch=5, changes=CHANGES
+    )
     session.tell({q.id: pool.classes[questions.pool.labels[int(q.id)]] for q in session.ask()})
     return session
 

@@ -1,4 +1,4 @@
-# make demo: watch AcTune fine-tune an encoder with few labels.  make test: check everything.
+# make demo: compare the default method with random sampling.  make test: check everything.
 PYTHON ?= python3
 BIN := .venv/bin
 export OMP_WAIT_POLICY ?= PASSIVE
@@ -6,13 +6,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test setup check options dist clean
 
-# few rounds, so that all is done within five minutes on two cores
-DEMO = --model minilm --learner finetune --train-layers 3 --device cpu --initial 50 --batch 50 --rounds 4 --seed 0
+# a probe on frozen embeddings: about a minute on two cores
+DEMO = --model minilm --learner probe --device cpu --initial 50 --batch 50 --rounds 6 --seed 0
 
 demo: setup
 	$(BIN)/actune run trec --method random $(DEMO) --out runs/demo/random
-	$(BIN)/actune run trec --method actune $(DEMO) --out runs/demo/actune
-	$(BIN)/actune report runs/demo/actune runs/demo/random --to runs/demo/report.html
+	$(BIN)/actune run trec --method auto $(DEMO) --out runs/demo/auto
+	$(BIN)/actune report runs/demo/auto runs/demo/random --to runs/demo/report.html
 
 # what depends on the switch of actune/models/fast: these tests run a second time with it off
 PLAIN = tests/models tests/conformance/test_learners.py --ignore tests/models/fast

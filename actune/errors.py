@@ -10,6 +10,7 @@ ActuneError
 │   ├── RunFolderError   a folder that is not a run, or not this run
 │   └── StorageError     a full disk, a read-only folder                   exit 2
 ├── Busy                 another process is advancing this run              exit 2
+├── NoAnswer             nobody answered in time; the answers so far are saved   exit 2
 └── Diverged             a model gave NaN: names the rows                   exit 2
 """
 
@@ -20,7 +21,7 @@ from difflib import get_close_matches
 
 
 class ActuneError(Exception):
-    """The base of all errors with a sentence for the user."""
+    """Base class of all errors of actune; the message is one sentence for the user."""
 
 
 class UserError(ActuneError):
@@ -32,23 +33,23 @@ class DataError(UserError):
 
 
 class InputError(DataError, ValueError):
-    """What an estimator was given as `X` or `y` cannot be used."""
+    """The `X` or `y` passed to an estimator cannot be used."""
 
 
 class SettingError(UserError):
-    """A name, a setting or a plan that does not exist or cannot work."""
+    """A name, a setting or a plan does not exist or cannot work."""
 
 
 class ModelError(UserError):
-    """An encoder that cannot be found, trusted or used."""
+    """An encoder or a saved model cannot be found or used."""
 
 
 class MissingSignal(ModelError):
-    """The encoder or the learner cannot give what a method needs; the sentence names what to use instead."""
+    """The encoder or learner lacks what a method needs, such as dropout; the message names an alternative."""
 
 
 class RunFolderError(UserError):
-    """A folder that is not a run, is another run, or was written by a newer version."""
+    """The folder is not a run folder, belongs to another run, or was written by a newer version."""
 
 
 class StorageError(UserError):
@@ -59,13 +60,17 @@ class Busy(ActuneError):
     """Another process is advancing this run right now."""
 
 
+class NoAnswer(ActuneError, TimeoutError):
+    """An annotator gave no answer within the time limit; earlier answers are saved."""
+
+
 class Diverged(ActuneError):
-    """A model gave NaN for some rows."""
+    """A model returned NaN for some texts."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a mistyped name: the nearest known one, then all of them."""
     known = sorted(known)
-    close = get_close_matches(word, known, n=1, cutoff=0.5)
+    close = get_close_matches(str(word), known, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}known: {', '.join(known)}"

@@ -1,7 +1,7 @@
 """What each class had to learn from, as a Markdown table: python benchmarks/classes.py TABLE.csv TASK METHODS LABELS
 
-TABLE.csv lies in a folder of `actune bench`, beside its cells; METHODS is a list or `all`. A cell is answers +
-pseudo-labels of the class, and the share of its test texts that is found; how many there are stands in the head.
+TABLE.csv lies in a results folder of `actune bench run` or `actune bench tidy`; METHODS is a list or `all`. A cell is
+answers + pseudo-labels of the class, and the share of its test texts that is found; their number stands in the head.
 """
 
 import sys
@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from actune.bench.store import Results
-from actune.session.config import load_config
-from actune.store.store import Store
 
 
 def by_class(table: Path, task: str, methods: str, at: str) -> str:
@@ -24,13 +22,12 @@ def by_class(table: Path, task: str, methods: str, at: str) -> str:
         point = results.cells[key]
         if point.task != task or (methods != "all" and point.method not in methods.split(",")):
             continue
-        names = load_config(results.place(key)).resolved.classes
-        with Store.reading(results.place(key)) as store:
-            rounds = store.rounds()
-        truth, said = results.truth(key), results.predictions(key)
+        record = results.record(key)
+        assert record is not None
+        names, truth, said = record.config.resolved.classes, record.truth(), record.predictions()
         assert truth is not None and said is not None
         head = [f"{name} ({np.sum(truth == number)})" for number, name in enumerate(names)]
-        for facts in rounds:
+        for facts in record.rounds:
             if facts.labels in labels:
                 found = [np.mean(said[facts.round][truth == number] == number) for number in range(len(names))]
                 counts = zip(facts.class_counts, facts.pseudo_labels.classes_trained_on, found, strict=True)

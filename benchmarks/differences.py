@@ -1,7 +1,8 @@
 """Paired differences as a Markdown table: python benchmarks/differences.py TABLE.csv TASK A B LABELS [COLUMN]
 
-A less B in points; one of the two may be `all` for every other method, each a line. A cell is the mean over the seeds
-that both have, and in brackets the lowest and the highest seed. `ahead`: rounds after the first with a mean above zero.
+A minus B in points; one of the two may be `all` for every other method, one line each. A cell is the mean over the
+seeds that both have, and in brackets the lowest and the highest seed. `ahead` counts the rounds after the first in
+which the mean is above zero.
 """
 
 import csv
@@ -22,7 +23,7 @@ def differences(table: Path, task: str, a: str, b: str, at: str, column: str = "
     labels = [int(count) for count in at.split(",")]
     rows = []
     for other in sorted(set(methods) - {a, b}) if "all" in (a, b) else [b]:
-        gaps = less(methods[other if a == "all" else a], methods[other if b == "all" else b])
+        gaps = minus(methods[other if a == "all" else a], methods[other if b == "all" else b])
         means = [round(sum(gap) / len(gap), 9) for gap in list(gaps.values())[1:]]
         told = [cell(gaps[count]) for count in labels]
         ahead = f"{sum(mean > 0 for mean in means)} of {len(means)}"
@@ -33,7 +34,7 @@ def differences(table: Path, task: str, a: str, b: str, at: str, column: str = "
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def less(a: Curves, b: Curves) -> dict[int, list[float]]:
+def minus(a: Curves, b: Curves) -> dict[int, list[float]]:
     """By number of labels, the difference under each seed that both have."""
     seeds = sorted(a.keys() & b.keys())
     return {count: [round(a[seed][count] - b[seed][count], 9) for seed in seeds] for count in sorted(a[seeds[0]])}

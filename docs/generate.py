@@ -11,19 +11,20 @@ from actune.core.options import Option, Place, options_at, options_of
 from actune.core.spec import READING_OPTIONS, RunSpec
 
 ROOT = Path(__file__).parents[1]
-PAGE, TYPES = ROOT / "docs/options.md", ROOT / "actune/core/run_options.py"
+PAGE, TYPES = ROOT / "docs/reference/options.md", ROOT / "actune/core/run_options.py"
 COMMANDS = Place.RUN | Place.START | Place.COMPARE
 GENERAL = "The run"
 
 HEAD = """# Options
 
-The commands `actune run`, `start` and `compare`, the [grids](experiments.md) of `actune bench` and the function
-`actune.create` share these options. The tables say where each one may be given, and under which name. A grid has
-lists of methods, models, learners and seeds in place of these four options. This page is written by `make options`
+The commands `actune run`, `start` and `compare`, the [grids](grids.md) of `actune bench` and the function
+`actune.create` share these options. The tables list where each option may be given and its name there. A grid has
+lists of methods, models, learners and seeds in place of these four options. `make options` generates this page
 from `actune/core/spec.py`.
 """
 READING_NOTE = """
-In a grid these stand in `[task.NAME]`, and in Python the data has been read already when `create` is called.
+A grid sets these in `[task.NAME]`. In Python, read the data before you call `create`, with `actune.read_pool` or
+`actune.load_task`.
 """
 TYPES_HEAD = '''"""The keyword arguments of `create`, for type checkers; written by `make options` from core/spec.py."""
 
@@ -40,7 +41,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def options_page() -> str:
-    """docs/options.md."""
+    """docs/reference/options.md."""
     rows = list(_rows())
     groups = dict.fromkeys(group for group, _ in rows)
     tables = [
@@ -72,7 +73,7 @@ def _row(option: Option, spelled: str, name: str) -> str:
     default = "" if option.default in (None, "") or option.default is False else f"`{option.default}`"
     default = "from the data" if option.from_data else default
     where = ", ".join(str(place.name).lower() for place in Place if place in option.places)
-    value = " In Python it may also be given by value (see [extend.md](extend.md))." if option.by_value else ""
+    value = " In Python it may also be given by value (see [extend.md](../extend.md))." if option.by_value else ""
     return f"| {spelled} | {name} | {default} | {where} | {option.help}{value} |\n"
 
 

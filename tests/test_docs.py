@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import runpy
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -30,12 +27,32 @@ from actune.weak.label_models import LABEL_MODELS
 ROOT = Path(__file__).parents[1]
 PAGES = [
     *map(ROOT.joinpath, ("README.md", "CHANGELOG.md", "benchmarks/README.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "benchmarks/reports").glob("*.md")),
 ]
-METHODS = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
+USER_PAGES = {"README.md": 80} | {  # each fits on two screens
+    f"docs/{name}.md": 100
+    for name in (
+        "index",
+        "quickstart",
+        "tutorial",
+        "faq",
+        "methods",
+        "learners",
+        "weak",
+        "experiments",
+        "extend",
+        "concepts",
+        "paper",
+        "auto",
+        "benchmark",
+        "speed",
+    )
+}
+METHODS = (ROOT / "docs/reference/methods.md").read_text(encoding="utf-8")
 TABLE = re.compile(r"<!-- methods: actune methods --markdown -->\n(.*?)\n<!-- /methods -->", re.DOTALL)
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def test_the_table_of_methods_is_what_the_command_prints():
@@ -82,22 +99,32 @@ def test_symbols_and_other_words_of_the_command_line_are_told():
         assert f"`{word}`" in (ROOT / "docs/weak.md").read_text(encoding="utf-8")
 
 
-def test_benchmark_tables_are_what_the_script_prints():
-    page = (ROOT / "docs/benchmark.md").read_text(encoding="utf-8")
-    pattern = r"<!-- (|weak |core |exact )(table|differences|classes): (.*?) -->\n(.*?)<!-- /table -->"
-    found = re.findall(pattern, page, re.DOTALL)
-    assert len(found) == page.count("<!-- /table -->") >= 14
-    places = {"": "trec_mpnet_gpu.csv", "weak ": "trec_weak_mpnet_gpu.csv", "core ": "core/results.csv"}
-    places["exact "] = "core_exact/results.csv"
-    for kind, script, words, table in found:
-        command = [f"benchmarks/{script}.py", f"benchmarks/results/{places[kind]}", *words.split()]
-        assert not kind or f"\npython {' '.join(command)}\n" in page
-        printed = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, check=True).stdout.decode()
-        assert table == printed
+def test_tables_of_the_reports_are_what_their_commands_print():
+    made = runpy.run_path(str(ROOT / "benchmarks/reports/make.py"))
+    texts = {file: file.read_text(encoding="utf-8") for file in made["FILES"]}
+    assert {file.name for file in texts} == {"auto.md", "benchmark.md", "speed.md"} and len(texts) == 5
+    for file, text in texts.items():
+        assert made["filled"](text) == text, f"{file.relative_to(ROOT)}: run `python benchmarks/reports/make.py`"
+    everything = "".join(texts.values())
+    marked = made["MARKED"].findall(everything)
+    assert everything.count("<!-- table") == everything.count("<!-- /table -->") == len(marked) > 50
 
 
-def test_the_page_of_experiments_names_every_word_of_a_grid_and_counts_the_cells_of_those_that_ship():
-    page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+def test_published_results_are_few_small_tables():
+    files = [file for file in (ROOT / "benchmarks/results").rglob("*") if file.is_file()]
+    assert len(files) <= 60 and sum(file.stat().st_size for file in files) <= 5_000_000
+    assert {file.suffix for file in files} <= {".csv", ".jsonl", ".parquet", ".toml"}
+    assert {file.name for file in files if file.suffix == ".toml"} == {"grid.toml"}
+
+
+def test_every_published_result_has_its_command():
+    page = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"\]\(results/([\w.]+)\)", page))
+    assert told == {path.name for path in (ROOT / "benchmarks/results").iterdir()}
+
+
+def test_the_page_of_grids_names_every_word_of_a_grid_and_counts_the_cells_of_those_that_ship():
+    page = (ROOT / "docs/reference/grids.md").read_text(encoding="utf-8")
     for word in (*TABLES, *AXES, *RUN_SETTINGS, *READING, *RESULT_COLUMNS):
         assert re.search(rf"(?:[`\[]|^){word}\b", page, re.MULTILINE), word
     told = dict(re.findall(r"^\| \[(\w+)\.toml\]\(\S+\) \| (\d+) \|", page, re.MULTILINE))
@@ -105,6 +132,24 @@ def test_the_page_of_experiments_names_every_word_of_a_grid_and_counts_the_cells
     assert told == shipped
     example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
     assert len(parse_grid(example).points) == 12 + 3 + 24
+
+
+def test_the_grid_of_the_page_of_experiments_is_one():
+    (example,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/experiments.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(parse_grid(example).points) == 6
+
+
+@pytest.mark.parametrize(("page", "most"), USER_PAGES.items())
+def test_a_page_for_users_fits_on_two_screens(page, most):
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= most
+    assert all(len(line) <= 120 for line in lines), max(lines, key=len)
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    there = {page.relative_to(ROOT / "docs") for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    assert {str(page) for page in there} - {"index.md"} == set(re.findall(r"\]\((\S+?\.md)\)", index))
 
 
 @pages
@@ -142,28 +187,3 @@ def test_commands_and_options_exist(page):
     known = {option for command in commands.values() for part in command.params for option in part.opts}
     named = {option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
     assert named <= known | {"--help", "--version"}
-
-
-def test_the_tables_of_the_default_method_are_what_its_scripts_print():
-    judged = ["benchmarks/auto/judge.py", "show", "benchmarks/results/breadth"]
-    every_class = [*judged, "--measure", "macro_f1"]
-    skewed = ["benchmarks/auto/judge.py", "show", "benchmarks/results/skewed"]
-    rare = [*skewed, "--measure", "macro_f1"]
-    searched = ["benchmarks/auto/search.py", "show"]
-    untouched = [*judged, "--seeds", "1,2,3,4"]
-    estimated = ["benchmarks/auto/estimating.py", "show"]
-    taught = ["benchmarks/auto/learning.py", "show"]
-    students = [*taught, "--out", "benchmarks/results/auto_students_cpu.csv", "--against", "no teacher"]
-    tuned = ["benchmarks/auto/finetuned.py", "show", "benchmarks/results/auto"]
-    half = [*tuned[:2], "benchmarks/results/auto_half"]
-    before = [*tuned[:2], "benchmarks/results/auto_500_steps.csv"]
-    of_probes = (judged, every_class, skewed, rare, untouched, searched, estimated)
-    place = {**os.environ, "PYTHONPATH": str(ROOT)}
-    printed = [
-        subprocess.run([sys.executable, *words], cwd=ROOT, env=place, capture_output=True, text=True, check=True).stdout
-        for words in (*of_probes, taught, students, tuned, half, before)
-    ]
-    tables = re.findall(r"(?:^\|.*\n)+", (ROOT / "docs/auto.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(tables) == 28
-    for table in tables:
-        assert any(table in said for said in printed), table

@@ -10,7 +10,7 @@ from actune.cli.app import app
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_ten_lines_run(tmp_path, monkeypatch, trec):
+def test_the_ten_lines_run(tmp_path, monkeypatch, trec, capsys):
     monkeypatch.chdir(tmp_path)
     known = dict(zip(trec.pool.texts, trec.pool.labels, strict=True))
     kept = [text for text in trec.pool.texts[:300] if trec.pool.classes[known[text]] != "abbreviation"]
@@ -20,6 +20,7 @@ def test_the_ten_lines_run(tmp_path, monkeypatch, trec):
     assert len(program.strip().splitlines()) <= 12
     exec(program, {"label": lambda text: trec.pool.classes[known[text]]})
     assert (tmp_path / "runs/classifier/head.safetensors").is_file()
+    assert capsys.readouterr().out.strip() in set(trec.pool.classes)
 
 
 def test_the_estimator_of_the_readme_runs(questions, capsys):
@@ -32,5 +33,6 @@ def test_the_estimator_of_the_readme_runs(questions, capsys):
 
 def test_every_command_is_real():
     known = {command.callback.__name__ for command in app.registered_commands}
-    used = set(re.findall(r"^actune (\w+)", README, re.MULTILINE))
-    assert used and used <= known
+    blocks = "".join(re.findall(r"```\n(.*?)```", README, re.DOTALL))
+    used = set(re.findall(r"^actune (\w+)", blocks, re.MULTILINE))
+    assert {"run", "compare", "start", "ask", "tell", "advance", "status", "predict"} <= used <= known

@@ -5,29 +5,47 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from actune.core.dialogue import Answer, Question
+from actune.core.matching import folded, matcher
 from actune.core.pool import Pool
+from actune.core.printing import abridged
+from actune.core.settings import Words
 from actune.data.escaping import MARKER
 from actune.data.export import write_table
-from actune.data.formats import Table, names_in, read_table
-from actune.errors import DataError, SettingError
+from actune.data.formats import Table, columns_in, names_in, read_table
+from actune.errors import DataError
 
 COLUMNS = ("id", "text", "label", "suggestion", "confidence")
+USUAL = Words()
+MOST_SHOWN = 2000  # characters of a text that a person reads; the model reads them all
 
 
 @dataclass(frozen=True)
-class FileWords:
-    """How a person says it: the columns of ids and answers, and the words for a text that cannot be labelled."""
+class FileColumns:
+    """Where ids and answers stand; a column that is not named is `id` or `label`, or the project's own."""
 
-    id: str = "id"
-    label: str = "label"
-    skip: str = "skip"
-    unskip: str = "unskip"
+    id: str | None = None
+    label: str | None = None
 
 
-USUAL = FileWords()
+ANY_COLUMNS = FileColumns()
+
+
+@dataclass(frozen=True)
+class BadCell:
+    """An answer that cannot be taken, where it stands, and why."""
+
+    place: str  # `line 4`
+    id: str | None
+    value: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -37,85 +55,133 @@ class Filled:
     answers: tuple[Answer, ...]
     conflicts: Mapping[str, tuple[str, ...]]
     empty: int
+    bad: tuple[BadCell, ...] = ()
+    matched: int = 0  # answers that were written in another case than their class
+    notes: tuple[str, ...] = ()
 
 
-def write_questions(path: str | Path, questions: Sequence[Question], raw: bool = False) -> None:
-    """The questions with an empty label each; the suffix decides how."""
-    write_table(path, COLUMNS, [_cells(question) for question in questions], raw)
+def write_questions(path: str | Path, questions: Sequence[Question], raw: bool = False) -> list[str]:
+    """The questions with an empty label each, and notes on what was shortened; the suffix decides how."""
+    notes = write_table(path, COLUMNS, [_cells(question) for question in questions], raw)
+    if long := sum(len(question.text) > MOST_SHOWN for question in questions):
+        texts = "1 text is" if long == 1 else f"{long:,} texts are"
+        notes.append(f"{texts} shortened in the file; the model gets the whole texts")
+    return notes
 
 
 def read_answers(
     path: str | Path,
     pool: Pool,
-    words: FileWords = USUAL,
+    columns: FileColumns = ANY_COLUMNS,
+    words: Words = USUAL,
     by: str = "person",
     knows: Callable[[str], bool] | None = None,
+    remembered: Mapping[str, Any] | None = None,
 ) -> Filled:
-    """The answers of a file, by id; other columns do not matter. An unknown id or label is an error with its line.
+    """The answers of a file, by id; other columns do not matter. All cells that cannot be taken are listed.
 
     `knows` says whether there is a text with an id, where that is faster than looking through the ids of the pool.
+    `remembered` has the columns and the encoding that the project was made with.
     """
-    knows = knows or pool.row_of.__contains__
-    for taken, option in ((words.skip, "--skip-word"), (words.unskip, "--unskip-word")):
-        if taken in pool.classes:
-            raise SettingError(f"{taken!r} is a class of this project: choose another word with {option}")
-    table = read_table(path)
+    knows, match = knows or pool.row_of.__contains__, matcher(pool.classes)
+    table = read_table(path, (remembered or {}).get("encoding"))
     said: dict[str, dict[Answer, str]] = defaultdict(dict)  # by id, and by what it comes to
-    empty = 0
-    for row, id, word in _rows(table, words):
+    bad: list[BadCell] = []
+    empty = matched = 0
+    for row, id, word in _rows(table, columns, remembered):
         if word is None:
-            empty += 1
+            empty += id is not None
             continue
-        try:
-            if not knows(id):
-                raise DataError(f"there is no text with the id {id!r} in this project")
-            said[id].setdefault(_answer(pool, words, id, word, by), word)
-        except DataError as error:
-            raise DataError(f"{table.source} {table.where([row])}: {error}") from None
+        answer, reason = None, ""
+        if id is None:
+            reason = f"the answer {word!r} has no id"
+        elif not knows(id):
+            reason = f"this project has no text with the id {id!r}"
+        elif (answer := _answer(match, words, id, word, by)) is None:
+            reason = f"id {id!r} has the unknown label {word!r}{_hint(word, pool.classes)}"
+        if answer is None or id is None:
+            bad.append(BadCell(table.where([row]), id, word, reason))
+            continue
+        matched += answer.label not in (None, word)
+        said[id].setdefault(answer, word)
     return Filled(
         tuple(next(iter(answers)) for answers in said.values() if len(answers) == 1),
         {id: tuple(answers.values()) for id, answers in said.items() if len(answers) > 1},
         empty,
+        tuple(bad),
+        matched,
+        table.notes,
     )
 
 
-def check_replaceable(path: str | Path, told: Mapping[str, str]) -> None:
+def check_replaceable(
+    path: str | Path,
+    told: Mapping[str, str],
+    classes: Sequence[str] = (),
+    words: Words = USUAL,
+    encoding: str | None = None,
+) -> None:
     """Refuses to write over a file that holds anything but answers that were told: somebody's work would be lost.
 
-    `told` gives the label, or the usual word for a skip, by id.
+    `told` gives the label, or the word for a skip, by id.
     """
     if not Path(path).exists():
         return
+    match = matcher((*classes, words.skip_word))
+
+    def is_told(id: str | None, word: str) -> bool:
+        before = told.get(id or "")
+        if folded(word) == folded(words.unskip_word):
+            return before != words.skip_word
+        return before is not None and before == (match(word) or word)
+
     try:
-        table = read_table(path)
-        untold = [row for row, id, word in _rows(table, USUAL) if word is not None and told.get(id) != word]
+        table = read_table(path, encoding)
+        untold = [row for row, id, word in _rows(table, ANY_COLUMNS) if word is not None and not is_told(id, word)]
     except DataError:
-        raise DataError(f"{path} exists and is not a batch of questions: choose another file") from None
+        raise DataError(f"{path} exists and was not written by `actune ask`: choose another file") from None
     if strange := [name for name in table.cells if name not in (*COLUMNS, MARKER)]:
-        raise DataError(f"{path} exists and holds a column {strange[0]!r} that is not ours: choose another file")
+        raise DataError(
+            f"{path} exists and has a column {strange[0]!r} that `actune ask` does not write: choose another file"
+        )
     if untold:
         raise DataError(
-            f"{path} holds answers that were not told ({table.where(untold)}): tell them, or remove the file"
+            f"{path} has answers that are not saved yet ({table.where(untold)}): run `actune tell` with this file, or "
+            "delete it"
         )
 
 
 def _cells(question: Question) -> list[object]:
     confidence = None if question.confidence is None else round(question.confidence, 4)
-    return [question.id, question.text, None, question.suggestion, confidence]
+    return [question.id, abridged(question.text, MOST_SHOWN), None, question.suggestion, confidence]
 
 
-def _rows(table: Table, words: FileWords) -> Iterator[tuple[int, str, str | None]]:
-    """Row, id and word of each line that has an id; spreadsheets leave empty lines behind."""
-    ids = names_in(table, words.id, table.column(words.id, "--id-column"))
-    given = names_in(table, words.label, table.column(words.label, "--label-column"))
-    if bare := [row for row, id in enumerate(ids) if id is None and given[row] is not None]:
-        raise DataError(f"{table.source} has an answer without an id in {table.where(bare)}: ids name the texts")
-    yield from ((row, id, word) for row, (id, word) in enumerate(zip(ids, given, strict=True)) if id is not None)
+def _rows(
+    table: Table, columns: FileColumns, remembered: Mapping[str, Any] | None = None
+) -> Iterator[tuple[int, str | None, str | None]]:
+    """Row, id and word of each line that has one of them; spreadsheets leave empty lines behind."""
+    # our own batch of questions has our own columns, whatever the project's are called
+    kept = None if table.cells.keys() >= set(COLUMNS) else remembered
+    names = columns_in(table, {"id": columns.id, "label": columns.label}, kept)
+    id, label = names["id"] or "id", names["label"] or "label"
+    ids = names_in(table, id, table.column(id, "--id-column"))
+    given = names_in(table, label, table.column(label, "--label-column"))
+    for row, (found, word) in enumerate(zip(ids, given, strict=True)):
+        if found is not None or word is not None:
+            yield row, found, word
 
 
-def _answer(pool: Pool, words: FileWords, id: str, word: str, by: str) -> Answer:
-    """What a word in a cell comes to."""
-    if word not in pool.classes and word.casefold() in (words.skip.casefold(), words.unskip.casefold()):
-        return Answer(id, unskip=word.casefold() == words.unskip.casefold(), by=by)
-    pool.class_number(word)  # or an error that suggests the nearest
-    return Answer(id, word, by=by)
+def _answer(match: Callable[[str], str | None], words: Words, id: str, word: str, by: str) -> Answer | None:
+    """What a word in a cell comes to, None where it is no class; a class wins over the word for a skip."""
+    meant = match(word)
+    if meant != word:
+        for known, unskip in ((words.skip_word, False), (words.unskip_word, True)):
+            if folded(word) == folded(known):
+                return Answer(id, unskip=unskip, by=by)
+    return None if meant is None else Answer(id, meant, by=by)
+
+
+def _hint(word: str, classes: Sequence[str]) -> str:
+    by_fold = {folded(name): name for name in classes}
+    close = get_close_matches(folded(word), by_fold, n=1, cutoff=0.5)
+    return f" (did you mean {by_fold[close[0]]!r}?)" if close else ""

@@ -59,6 +59,7 @@ class Cell:
     key: str
     point: Point
     options: RunOptions
+    spec: Mapping[str, Any]  # what a table must say about its run
     data: str  # a hash
     group: str  # cells that may share a first model
     fits: int
@@ -139,6 +140,7 @@ class _Planner:
             raise SettingError(f"{point.name}: {error}") from None
         self._check_votes(request, task, data)
         training = training_of(request, task, request.learner, self.device.kind, split_changes(request.changes)[1])
+        settings = settings_of(request, task)
         encoder = self._encoder(request.model)
         self._check_signals(request.method, request.learner, encoder, training.train_layers, bool(request.adapt))
         shared = {
@@ -147,11 +149,12 @@ class _Planner:
             "model": self._digest(encoder),
             "learner": request.learner,
             "seed": request.seed,
+            **version_of(request.learner),
         }
         identity = {
             "actune": __version__,
             "request": _portable(request),
-            "settings": _unusual(settings_of(request, task)),
+            "settings": _unusual(settings),
             "training": _unusual(training),
             "device": asdict(self.device if self.device.kind == "cpu" else replace(self.device, threads=0)),
             **shared,
@@ -162,6 +165,7 @@ class _Planner:
             key=_hash(identity),
             point=point,
             options=options,
+            spec=spec_of(request, settings, training),
             data=data,
             group=_hash(shared),
             fits=request.fits,
@@ -187,6 +191,21 @@ class _Planner:
             task = load(point.data, point.reading, point.seed, point.preset, self.data_dir)
             self._tasks[name] = task, data_digest(task)
         return self._tasks[name]
+
+
+def version_of(learner: str) -> dict[str, int]:
+    """What tells a learner's results from those of its earlier versions; nothing for a first version."""
+    version = find_learner(learner).version
+    return {"learner_version": version} if version > 1 else {}
+
+
+def spec_of(request: RunSpec, settings: Settings, training: Training) -> dict[str, Any]:
+    """What decides a run, whatever the machine: of rules and of a model to start from only whether there are any."""
+    said = {name: getattr(request, name) for name, option in options_of(RunSpec).items() if option.recorded}
+    asked = {name: value for name, value in said.items() if name not in ELSEWHERE}
+    started = {name: bool(said[name]) for name in ("weak", "start_from")}
+    place = {name: said[name] for name in ("learner", "seed")}
+    return {**asked, **started, **place, "settings": _unusual(settings), "training": _unusual(training)}
 
 
 def steps_of(request: RunSpec, training: Training) -> int:

@@ -37,7 +37,9 @@ def connected(address: str | None, cpus: int) -> Iterator[Any]:
         ray.init(**own, log_to_driver=False, logging_level="error")
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
         why = str(error).splitlines()[0]
-        raise SettingError(f"there is no Ray cluster at {address or 'local'!r}: {why}") from error
+        raise SettingError(
+            f"cannot connect to a Ray cluster at {address or 'local'!r} ({why}): check --address, or start Ray first"
+        ) from error
     try:
         yield ray
     finally:
@@ -130,7 +132,8 @@ def check_gpus(ray: Any, gpus_per_cell: float) -> None:
     there = ray.cluster_resources().get("GPU", 0)
     if there < gpus_per_cell or not there:
         raise ModelError(
-            f"the Ray cluster has {there:g} GPUs, and a cell is to have {gpus_per_cell:g}: use --device cpu"
+            f"the Ray cluster has {there:g} GPUs, fewer than the {gpus_per_cell:g} per cell: lower --gpus-per-cell, or "
+            "use --device cpu"
         )
 
 
@@ -165,7 +168,7 @@ def scratch(name: str) -> Path:
     base = Path(tempfile.gettempdir()) / f"actune-{owner}"
     base.mkdir(mode=0o700, exist_ok=True)
     if base.lstat().st_uid != owner:
-        raise StorageError(f"{str(base)!r} belongs to somebody else: set TMPDIR to another folder")
+        raise StorageError(f"{str(base)!r} belongs to another user: set TMPDIR to another folder")
     return base / name
 
 

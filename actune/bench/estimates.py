@@ -36,6 +36,10 @@ class Estimates:
                 return _price(cell) * sum(found) / len(found)
         return _price(cell)
 
+    def knows(self, cell: Cell) -> bool:
+        """Whether a finished cell is comparable."""
+        return any(alike(cell.point) in self.ratios for alike in COMPARABLE)
+
     @property
     def basis(self) -> str:
         """What the numbers go by."""

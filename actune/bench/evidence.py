@@ -12,13 +12,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from actune.bench.progress import GridProgress
+from actune.bench.records import CellRecord
 from actune.bench.statistics import area_under
 from actune.core.settings import SYMBOLS
 from actune.errors import RunFolderError
 
 WEAK = "weak"  # how a variant names a start from votes of rules
 FULL = "full"  # and training on every label of the pool
-Measure = Literal["accuracy", "pseudo_label_accuracy"]
+Measure = Literal["accuracy", "macro_f1", "pseudo_label_accuracy"]
 
 
 class ResultsTable(Protocol):
@@ -37,6 +38,9 @@ class ResultsTable(Protocol):
 
     def truth(self, cell: str) -> np.ndarray | None:
         """(texts,), where it is at hand."""
+
+    def record(self, cell: str) -> CellRecord | None:
+        """All that is known of a finished cell, where there is more than its lines of the table."""
 
 
 class Scene(NamedTuple):
@@ -105,12 +109,16 @@ class Evidence:
         self.results = results
         self.table = results.table()
         if self.table.empty:
-            raise RunFolderError(f"{str(results.folder)!r} holds no finished run yet")
+            raise RunFolderError(f"{str(results.folder)!r} has no finished run yet: start it with `actune bench run`")
         self.keys = _keys(self.table)
 
     @cached_property
     def accuracy(self) -> dict[Key, Curves]:
         return self._curves("accuracy")
+
+    @cached_property
+    def macro_f1(self) -> dict[Key, Curves]:
+        return self._curves("macro_f1")
 
     @cached_property
     def pseudo_label_accuracy(self) -> dict[Key, Curves]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Literal, Protocol
 from actune.bench.cells import Cell
 from actune.bench.work import CellStep, Job
 
+LOG = logging.getLogger(__name__)
 RETRIES = 2  # of a cell whose process died; a mistake that a sentence names would only be repeated
 Kind = Literal["started", "step", "finished", "stopped", "retried", "failed"]
 
@@ -65,4 +67,5 @@ class Waiting:
         if times > RETRIES:
             return Event("failed", cell, f"{reason}, {times} times")
         self.cells.appendleft(cell)
+        LOG.info("cell %s is tried again: %s", cell.key, reason)
         return Event("retried", cell, reason)

@@ -75,7 +75,7 @@ class Grid:
                 raise SettingError(f"the grid has no {name.strip()} {value!r}: {nearest(value, known)}")
             points = [point for point in points if str(getattr(point, name.strip())) in wanted]
         if not points:
-            raise SettingError(f"no cell of the grid is {' and '.join(filters)}")
+            raise SettingError(f"no cell of the grid matches {' and '.join(filters)}: check --only")
         return Grid(self.title, tuple(points), self.text)
 
 
@@ -139,7 +139,7 @@ def _in_order(points: list[Point]) -> tuple[Point, ...]:
     seen: set[tuple[Any, ...]] = set()
     for point in points:
         if point.coordinates in seen:
-            raise SettingError(f"two cells of the grid are the same: {point.name}")
+            raise SettingError(f"the grid has the cell {point.name} twice: remove one of them")
         seen.add(point.coordinates)
     groups: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:
@@ -160,18 +160,21 @@ def _axes(table: dict[str, Any], where: str, further: Iterable[str] = ()) -> dic
 
 def _check_axis(name: str, values: list[Any], where: str) -> None:
     if not values:
-        raise SettingError(f"{where} has an empty list of {name}")
+        raise SettingError(f"the list {name} in {where} is empty: add at least one value")
     for value in values:
         if name == "seeds" and (type(value) is not int or value < 0):
-            raise SettingError(f"seeds in {where} are whole numbers from 0, not {value!r}")
+            raise SettingError(f"seeds in {where} must be whole numbers of at least 0, not {value!r}")
         if name != "seeds" and not (isinstance(value, str) and value):
-            raise SettingError(f"{name} in {where} are names, not {value!r}")
+            raise SettingError(f"{name} in {where} must be names, not {value!r}")
         if name == "methods":
             find(value)
         if name == "learners" and check_learner(value) == AUTO:
-            raise SettingError("the learner auto depends on the speed of the machine: choose finetune or probe")
+            raise SettingError(
+                "a grid cannot use the learner auto, which depends on the speed of the machine: choose finetune or "
+                "probe"
+            )
     if len(set(values)) < len(values):
-        raise SettingError(f"{where} names one of its {name} twice")
+        raise SettingError(f"{where} has a duplicate in {name}: remove it")
 
 
 def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *further: str) -> _Block:
@@ -179,7 +182,7 @@ def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *furt
     axes = {**usual, **_axes(table, where, further)}
     for name in ("tasks", "methods"):
         if name not in axes:
-            raise SettingError(f"{where} names no {name}, and neither does [grid]")
+            raise SettingError(f"{where} has no {name}, and neither has [grid]: add a list of {name}")
     over: dict[str, list[Any]] = {}
     for name, values in _table(table, "over", where).items():
         for value in values if isinstance(values, list) else [values]:
@@ -207,7 +210,7 @@ def _override(
         one_of(f"{where} has", name, ("when", "set"))
     when = {name: words_in(value) for name, value in _table(table, "when", where).items()}
     for name, values in when.items():
-        one_of(f"{where} goes by", name, AXES.values())
+        one_of(f"`when` in {where} has", name, AXES.values())
         known = {getattr(point, name) for point in points}
         for value in values:
             if value not in known:
@@ -215,7 +218,7 @@ def _override(
                 raise SettingError(f"{where} is for the {name} {value!r}, which the grid does not have: {hint}")
     then = checked_settings(_table(table, "set", where), where)
     if not when or not then:
-        raise SettingError(f'{where} says when and what to set: when = {{ task = "trec" }}, set = {{ weak = true }}')
+        raise SettingError(f'{where} needs both `when` and `set`: when = {{ task = "trec" }}, set = {{ weak = true }}')
     return when, list(then.items())
 
 
@@ -227,7 +230,7 @@ def _data(table: Any, name: str) -> dict[str, Any]:
     """Data under a short name: where it lies, unless it is a named set, and how it is read."""
     where = f"[task.{name}]"
     if not isinstance(table, dict) or ("data" not in table and name not in cards()):
-        raise SettingError(f'{where} says where its data lies: data = "texts.csv"')
+        raise SettingError(f'{where} needs the path of its data: data = "texts.csv"')
     for word in table:
         one_of(f"{where} has", word, READING)
     return table
@@ -236,12 +239,12 @@ def _data(table: Any, name: str) -> dict[str, Any]:
 def _table(tables: Mapping[str, Any], name: str, where: str = "a grid") -> dict[str, Any]:
     found = tables.get(name, {})
     if not isinstance(found, dict):
-        raise SettingError(f"{name} of {where} is a table, not {found!r}")
+        raise SettingError(f"{name} in {where} must be a table, not {found!r}")
     return found
 
 
 def _tables(tables: Mapping[str, Any], name: str) -> list[tuple[int, dict[str, Any]]]:
     found = tables.get(name, [])
     if not isinstance(found, list) or not all(isinstance(table, dict) for table in found):
-        raise SettingError(f"{name} is written [[{name}]]: there may be several")
+        raise SettingError(f"write [[{name}]] with two brackets, because a grid may have several")
     return list(enumerate(found, 1))

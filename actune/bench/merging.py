@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actune.bench.store import FILE, GRID, Results, files_in, put_files
+from actune.bench.store import GRID, Results, files_in, has_cells, put_files
+from actune.bench.tidy import TidyRecord, write_tidy
 from actune.core.files import locked
 from actune.errors import SettingError
 
@@ -24,8 +25,11 @@ def merge(folders: Sequence[Path], out: Path) -> Merged:
     """Copies finished cells into `out`. What is there already, or in an earlier folder, stays."""
     sources = [Results(folder) for folder in folders]
     for source in sources:
-        if source.published or not (source.folder / FILE).is_file():
-            raise SettingError(f"{str(source.folder)!r} has a table and no cells: only whole folders can be merged")
+        if source.published or not has_cells(source.folder):
+            raise SettingError(
+                f"{str(source.folder)!r} has a results table but no cells: merge folders that `actune bench run` "
+                "or `actune bench tidy` wrote"
+            )
         if source.folder.resolve() == out.resolve():
             raise SettingError(f"{str(out)!r} cannot be merged into itself: choose another --out")
         source.check_version("leave it out, or merge with that version")
@@ -44,19 +48,29 @@ def _take(source: Results, results: Results, notes: list[str]) -> int:
     new = {key: point for key, point in source.cells.items() if at.get(point.coordinates, key) == key}
     for key, point in source.cells.items():
         if key not in new:
-            notes.append(f"{source.folder} made {point.name} with other settings or on another device: it is left out")
+            notes.append(
+                f"{point.name} in {source.folder} was run with other settings or on another device, so it is left out"
+            )
     grid = source.folder / GRID
     text = grid.read_text(encoding="utf-8") if grid.is_file() and not results.cells else None
     results.add(new, text)
-    finished, taken = set(results.finished()), 0
+    finished, taken, tabled = set(results.finished()), 0, dict[str, TidyRecord]()
     for key in (key for key in source.finished() if key in new):
+        record = source.record(key)
         if key not in finished:
-            put_files(files_in(source.place(key)), results.place(key))
+            if isinstance(record, TidyRecord):
+                tabled[key] = record
+            else:
+                put_files(files_in(source.place(key)), results.place(key))
             taken += 1
         elif _accuracies(source, key) != _accuracies(results, key):
             notes.append(
                 f"{source.folder} has different accuracies for {source.cells[key].name}: the first ones are kept"
             )
+    if tabled:
+        every = {**results.tidy, **tabled}
+        write_tidy(results.folder, {key: (each.point, each) for key, each in every.items()}, every)
+        results.tables_changed()
     return taken
 
 

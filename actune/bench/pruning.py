@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 import actune
-from actune.bench.store import FINISHED
+from actune.bench.cells import RESULTS
+from actune.bench.records import FINISHED
 from actune.session.session import Session
 from actune.store.store import Store
 
@@ -37,7 +38,7 @@ def finish(session: Session) -> None:
     splits = {"pool": task.pool, "test": task.test}
     truth = {name: small(np.asarray(pool.labels, np.int64)) for name, pool in splits.items() if pool is not None}
     store.save_arrays("truth", truth)
-    made = {"machine": machine(session.config.resolved.device), "commit": commit()}
+    made = {"machine": machine(session.config.resolved.device), "commit": commit(), "results": RESULTS}
     store.set_fact(FINISHED, made)
     # after that, for a cell that is not sealed must be able to go on
     store.forget_texts()

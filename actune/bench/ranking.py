@@ -104,12 +104,13 @@ def ranking_table(evidence: Evidence, scene: Scene) -> TextTable:
     found = ranking(evidence, scene)
     others = [other for other in AGAINST if any(other in each.beside for each in found)]
     drawn = any(beside.bootstrap for each in found for beside in each.beside.values())
-    columns = ["method", "seeds", f"at {found[0].labels:,} labels", "on average"]
+    # differences are at the last labels, so that the column of these stands beside them
+    columns = ["method", "seeds", "on average", f"at {found[0].labels:,} labels"]
     for other in others:
         columns += [f"minus {other}", "p", *(["bootstrap"] if drawn else [])]
     rows = []
     for each in found:
-        row = [each.method, str(each.last.runs), spread_told(each.last), spread_told(each.area)]
+        row = [each.method, str(each.last.runs), spread_told(each.area), spread_told(each.last)]
         for other in others:
             beside = each.beside.get(other)
             cells = [gap_told(beside.gap), p_told(beside.p)] if beside else ["–", "–"]

@@ -7,10 +7,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actune.bench.cells import Cell, CellDevice, plan_some
+from actune.bench.cells import RESULTS, Cell, CellDevice, plan_some, spec_of
 from actune.bench.executors import Event, Executor
 from actune.bench.grid import Grid
 from actune.bench.store import Results
+from actune.bench.tidy import TidyRecord
 from actune.bench.work import Job, ModelsKept
 from actune.core.files import locked, remove, storage_sentences
 from actune.errors import ModelError
@@ -86,8 +87,33 @@ def prepare(
     with locked(folder, RUNNING):
         results = Results(folder)
         results.add({cell.key: cell.point for cell in cells}, grid.text)
+        results.run_anew(cell.key for cell in cells if not _made_so(cell, results.tidy.get(cell.key)))
     finished = set(results.finished())
+    note = " ".join(filter(None, [note, _anew_told(results, [cell for cell in chosen if cell.key not in finished])]))
     return GridRun(results, chosen, [cell.key for cell in chosen if cell.key in finished], note=note)
+
+
+def _made_so(cell: Cell, known: TidyRecord | None) -> bool:
+    """Whether what the tables say about a cell, if they have it, is what the grid asks for."""
+    if known is None:
+        return True
+    config, version = known.config, known.made.get("results")
+    same = spec_of(config.request, config.settings, config.training) == cell.spec
+    return same and known.point == cell.point and version in (None, RESULTS)
+
+
+def _anew_told(results: Results, left: Sequence[Cell]) -> str:
+    """Cells that the tables have in another form cannot go on from there: they have no run folders."""
+    tabled = {record.point.coordinates for record in results.tidy.values()}
+    anew = [cell for cell in left if cell.point.coordinates in tabled and not results.rounds(cell.key)]
+    if not anew:
+        return ""
+    be, start = ("is", "it starts") if len(anew) == 1 else ("are", "they start")
+    return (
+        f"{len(anew)} of the cells to run {be} in the tables of {str(results.folder)!r} with other settings, data or "
+        f"encoder weights, or incomplete (the first is {anew[0].point.name}): {start} anew, because a table has no run "
+        "folder to continue"
+    )
 
 
 def device_of(name: str, threads: int | None = None, here: bool = True) -> CellDevice:
@@ -98,6 +124,6 @@ def device_of(name: str, threads: int | None = None, here: bool = True) -> CellD
     from actune.models.encoders import choose_device
 
     if name not in ("auto", "cpu", "cuda"):
-        raise ModelError(f"--device is auto, cpu or cuda, not {name!r}")
+        raise ModelError(f"--device must be auto, cpu or cuda, not {name!r}")
     kind = choose_device(name).type if here or name == "auto" else name
     return CellDevice(kind, threads or 1, precision.name(torch.device(kind)))

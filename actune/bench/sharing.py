@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from actune.bench.cells import version_of
 from actune.core.classifier import Classifier, Moments, Readout
 from actune.core.files import locked, replacing, replacing_folder
 from actune.core.objective import Objective
@@ -67,6 +68,7 @@ def _key(config: Config, by: PreparedTask, training: TrainingSet, objective: Obj
         "objective": [objective.supervised, bool(objective.adversarial)],
         "machine": [str(by.device), config.resolved.threads, config.resolved.precision, dict(config.versions)],
         "rows": sha256(training.rows.tobytes() + training.labels.tobytes()).hexdigest(),
+        **version_of(by.learner_name),
     }
     return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""A folder of results: run folders by key, which of them belong to the grid, and one tidy table of all rounds."""
+"""A folder of results: cells by key, as run folders or in tables, and one tidy table of all rounds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from uuid import uuid4
 from actune import __version__
 from actune.bench.grid import Grid, Point, load_grid
 from actune.bench.progress import GridProgress
+from actune.bench.records import CellRecord, record_in
+from actune.bench.tidy import CELLS, PLACE, TidyRecord, read_tidy
 from actune.core import toml
 from actune.core.facts import RoundFacts
 from actune.core.files import replacing_folder, storage_sentences, write_atomically
 from actune.errors import ActuneError, RunFolderError
-from actune.session.config import load_config
 from actune.store.store import Store
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     Classes = npt.NDArray[np.int64]
 
 RESULTS_FORMAT = 1
-FILE, GRID, TABLE = "bench.toml", "grid.toml", "results.csv"
-PLACE = ("task", "method", "model", "learner", "seed", "variant")
+FILE, GRID, TABLE, PARQUET = "bench.toml", "grid.toml", "results.csv", "results.parquet"
 SECONDS = ("fit", "evaluate", "select")
 TEXTS = ("cell", "task", "method", "model", "learner", "variant", "machine", "versions", "commit")
 NUMBERS = ("seed", "round", "labels", "pseudo_labels")
@@ -38,7 +38,6 @@ RESULT_COLUMNS = (
     *("machine", "versions", "commit"),
 )
 ORDER = ["task", "model", "learner", "variant", "method", "seed", "round"]
-FINISHED = "finished"  # a fact of a cell: where it was made, once nothing is left to do
 
 
 class Results:
@@ -46,35 +45,46 @@ class Results:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._records: dict[str, CellRecord] = {}
         if not folder.is_dir():
-            raise RunFolderError(f"there is no folder {str(folder)!r}")
-        if not (folder / FILE).is_file() and not (folder / TABLE).is_file():
-            raise RunFolderError(f"{str(folder)!r} holds no results: it has neither {FILE} nor {TABLE}")
+            raise RunFolderError(f"there is no folder {str(folder)!r}: check the path")
+        if not has_cells(folder) and _table_in(folder) is None:
+            raise RunFolderError(
+                f"{str(folder)!r} is not a results folder: it has neither {FILE} nor {CELLS} nor {TABLE}"
+            )
 
     @classmethod
     def opened(cls, folder: Path) -> Results:
         """The results of a folder, which is made where there is none; a strange folder is refused."""
         with storage_sentences(folder):
-            if folder.exists() and not (folder / FILE).is_file() and any(folder.iterdir()):
-                raise RunFolderError(f"{str(folder)!r} is neither empty nor a folder of results: choose another one")
+            if folder.exists() and not has_cells(folder) and any(folder.iterdir()):
+                if _table_in(folder):
+                    raise _table_alone(folder)
+                raise RunFolderError(f"{str(folder)!r} is not empty and not a results folder: choose another folder")
             folder.mkdir(parents=True, exist_ok=True)
-            if not (folder / FILE).is_file():
-                _write(folder, {"format": RESULTS_FORMAT, "actune": __version__, "id": uuid4().hex, "cells": {}})
+        new = not has_cells(folder)
+        if new:
+            _write(folder, {"format": RESULTS_FORMAT, "actune": __version__, "id": uuid4().hex, "cells": {}})
         found = cls(folder)
         found.check_version("choose another folder")
         if found.published:
-            raise RunFolderError(f"{str(folder)!r} holds a table without the cells that it was made of: choose another")
+            raise _table_alone(folder)
+        if not (folder / FILE).is_file():  # tables that somebody published: work goes on here
+            _write(folder, {**found.facts, "id": uuid4().hex})
         with storage_sentences(folder):
             (folder / "cells").mkdir(exist_ok=True)
         return found
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """bench.toml; of a published table alone the cells that it has lines of."""
+        """bench.toml; without it the cells that the tables have."""
         file = self.folder / FILE
+        if not file.is_file() and self.tidy:
+            cells = {key: list(record.point.coordinates) for key, record in self.tidy.items()}
+            version = next(iter(self.tidy.values())).config.versions.get("actune", "")
+            return {"format": RESULTS_FORMAT, "actune": version, "cells": cells}
         if not file.is_file():
-            return {"cells": _places(_read(self.folder / TABLE))}
+            return {"cells": _places(_read(self.folder))}
         try:
             facts = tomllib.loads(file.read_text(encoding="utf-8"))
             version = facts["format"]
@@ -86,6 +96,15 @@ class Results:
                 f"{RESULTS_FORMAT}): use that version, or choose another folder"
             )
         return facts
+
+    @cached_property
+    def tidy(self) -> dict[str, TidyRecord]:
+        """The cells that the tables of the folder have."""
+        return read_tidy(self.folder)
+
+    def tables_changed(self) -> None:
+        """Reads the tables again, the next time that they are needed."""
+        self.__dict__.pop("tidy", None)
 
     def check_version(self, instead: str) -> None:
         """Refuses cells of another version; `instead` says what to do."""
@@ -122,6 +141,12 @@ class Results:
             self.facts = {**self.facts, "failed": others if reason is None else {**others, key: reason}}
             _write(self.folder, self.facts)
 
+    def run_anew(self, keys: Iterable[str]) -> None:
+        """Keeps that cells are not to be taken from the tables of the folder."""
+        if fresh := sorted({*keys} - {*self._anew}):
+            self.facts = {**self.facts, "anew": [*self._anew, *fresh]}
+            _write(self.folder, self.facts)
+
     def place(self, key: str) -> Path:
         """The run folder of a cell."""
         return self.folder / "cells" / key
@@ -131,7 +156,18 @@ class Results:
         if self.published:
             known = set(self.table().cell)
             return [key for key in self.cells if key in known]
-        return [key for key in self.cells if self._finished(key)]
+        return [key for key in self.cells if self.record(key)]
+
+    def record(self, key: str) -> CellRecord | None:
+        """What is known of a finished cell; its run folder is asked before the tables."""
+        if key not in self._records:
+            found: CellRecord | None = record_in(self.place(key))
+            if found is None and key in self.tidy and key not in self._anew and self.tidy[key].complete:
+                found = self.tidy[key]
+            if found is None:
+                return None
+            self._records[key] = found
+        return self._records[key]
 
     def progress(self) -> GridProgress:
         """How far the whole grid is, with the cells that were never planned."""
@@ -154,40 +190,45 @@ class Results:
 
     def rows(self, key: str) -> list[dict[str, Any]]:
         """A finished cell as lines of the table."""
-        if not self._finished(key):
-            raise RunFolderError(f"the cell {key} is not finished")
-        point = self.cells[key]
+        record, point = self.record(key), self.cells[key]
+        if record is None:
+            raise RunFolderError(f"the cell {key} is not finished: run the grid again")
         place = {name: getattr(point, name) for name in PLACE}
-        return [{"cell": key, **place, **row} for row in self._rows[key]]
+        versions = record.config.versions
+        return [{"cell": key, **place, **_row(facts, versions, record.made)} for facts in record.rounds]
 
     def table(self) -> pd.DataFrame:
         """One line per finished cell and round."""
         import pandas as pd
 
         if self.published:
-            return _read(self.folder / TABLE)
+            return _read(self.folder)
         table = pd.DataFrame([row for key in self.finished() for row in self.rows(key)], columns=RESULT_COLUMNS)
         return _typed(table).sort_values(ORDER, kind="stable", ignore_index=True)
 
     def write_table(self) -> Path:
         """Writes the table as CSV and as Parquet."""
-        table = self.table()
-        write_atomically(self.folder / TABLE, table.to_csv(index=False, lineterminator="\n").encode())
-        write_atomically(self.folder / "results.parquet", table.to_parquet(index=False))
-        return self.folder / TABLE
+        write_atomically(self.folder / PARQUET, self.table().to_parquet(index=False))
+        return self.write_csv(self.folder)
+
+    def write_csv(self, folder: Path) -> Path:
+        """Writes the table as CSV into a folder."""
+        write_atomically(folder / TABLE, self.table().to_csv(index=False, lineterminator="\n").encode())
+        return folder / TABLE
 
     def predictions(self, key: str) -> Classes | None:
         """The class that each round's model gave each test row (rounds, test rows)."""
-        import numpy as np
-
-        files = sorted((self.place(key) / "arrays").glob("fit-*.safetensors"))
-        found = [_array(file, "test_predictions") for file in files]
-        kept = [array for array in found if array is not None]
-        return np.stack(kept) if kept and len(kept) == len(found) else None
+        record = self.record(key)
+        return record.predictions() if record else None
 
     def truth(self, key: str) -> Classes | None:
         """The known class of each test row."""
-        return _array(self.place(key) / "arrays" / "truth.safetensors", "test")
+        record = self.record(key)
+        return record.truth() if record else None
+
+    @property
+    def _anew(self) -> list[str]:
+        return list(self.facts.get("anew", ()))
 
     @property
     def _grid(self) -> Grid | None:
@@ -200,18 +241,20 @@ class Results:
     @property
     def published(self) -> bool:
         """Whether there is a table alone, without the cells that it was made of."""
-        return (self.folder / TABLE).is_file() and not (self.folder / "cells").is_dir()
+        cells = (self.folder / "cells").is_dir() or (self.folder / CELLS).is_file()
+        return _table_in(self.folder) is not None and not cells
 
-    def _finished(self, key: str) -> bool:
-        if key in self._rows:
-            return True
-        if not (self.place(key) / "run.toml").is_file():
-            return False
-        with Store.reading(self.place(key)) as store:
-            if made := store.fact(FINISHED):
-                versions = load_config(self.place(key)).versions
-                self._rows[key] = [_row(facts, versions, made) for facts in store.rounds()]
-        return bool(made)
+
+def has_cells(folder: Path) -> bool:
+    """Whether a folder says which cells it has: in bench.toml, or in the tables that `bench tidy` writes."""
+    return (folder / FILE).is_file() or (folder / CELLS).is_file()
+
+
+def _table_alone(folder: Path) -> RunFolderError:
+    return RunFolderError(
+        f"{str(folder)!r} has a results table without {CELLS}, which says how its cells were made: choose another "
+        "folder"
+    )
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -230,7 +273,7 @@ def put_files(files: Mapping[str, bytes], folder: Path) -> None:
             (scratch / name).write_bytes(content)
 
 
-def _row(facts: RoundFacts, versions: Mapping[str, str], made: Mapping[str, str]) -> dict[str, Any]:
+def _row(facts: RoundFacts, versions: Mapping[str, str], made: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "round": facts.round,
         "labels": facts.labels,
@@ -245,13 +288,25 @@ def _row(facts: RoundFacts, versions: Mapping[str, str], made: Mapping[str, str]
     }
 
 
-def _read(file: Path) -> pd.DataFrame:
+def _table_in(folder: Path) -> Path | None:
+    """The table of a folder, as CSV or as Parquet."""
+    return next((folder / name for name in (TABLE, PARQUET) if (folder / name).is_file()), None)
+
+
+def _read(folder: Path) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.read_csv(file, dtype=str, keep_default_na=False)
-    if missing := [name for name in RESULT_COLUMNS if name not in table]:
-        raise RunFolderError(f"{str(file)!r} is no table of results: it has no column {missing[0]!r}")
-    return _typed(table[list(RESULT_COLUMNS)].mask(table == ""))
+    file = _table_in(folder)
+    assert file is not None
+    try:
+        csv = file.name == TABLE
+        table = pd.read_csv(file, dtype=str, keep_default_na=False) if csv else pd.read_parquet(file)
+        if missing := [name for name in RESULT_COLUMNS if name not in table]:
+            raise RunFolderError(f"{str(file)!r} is not a results table: it has no column {missing[0]!r}")
+        return _typed(table[list(RESULT_COLUMNS)].mask(table == "") if csv else table)
+    except (ValueError, OSError) as error:  # pandas and pyarrow raise one of these, or a kind of it
+        why = str(error).splitlines()[0]
+        raise RunFolderError(f"{str(file)!r} is damaged or not a results table: {why}") from error
 
 
 def _places(table: pd.DataFrame) -> dict[str, list[Any]]:
@@ -265,14 +320,6 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
     numbers = {name: table[name].astype("int64") for name in NUMBERS}
     others: Iterable[str] = [name for name in RESULT_COLUMNS if name not in texts and name not in numbers]
     return table.assign(**texts, **numbers, **{name: table[name].astype("float64") for name in others})
-
-
-def _array(file: Path, name: str) -> Classes | None:
-    import numpy as np
-    from safetensors.numpy import load_file
-
-    found = load_file(file).get(name) if file.is_file() else None
-    return None if found is None else found.astype(np.int64)
 
 
 def _write(folder: Path, facts: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from actune.bench.wording import escape_latex
@@ -19,6 +19,10 @@ class TextTable:
     columns: list[str]
     rows: list[list[str]]
     note: str = ""
+    bold: frozenset[tuple[int, int]] = frozenset()  # cells by row and column, such as the best of each column
+
+    def is_bold(self, row: int, column: int) -> bool:
+        return (row, column) in self.bold
 
     def markdown(self) -> str:
         lines = [self.columns, ["---", *["--:"] * (len(self.columns) - 1)], *self.rows]
@@ -27,7 +31,8 @@ class TextTable:
 
     def latex(self) -> str:
         """A table environment that needs the package booktabs."""
-        rule = [r"\toprule", _latex_row(self.columns), r"\midrule", *map(_latex_row, self.rows), r"\bottomrule"]
+        body = [self._latex_row(place) for place in range(len(self.rows))]
+        rule = [r"\toprule", _latex_row(map(escape_latex, self.columns)), r"\midrule", *body, r"\bottomrule"]
         sentences = any(len(row[0]) > LONG for row in self.rows)
         first = r"p{0.4\linewidth}" if sentences else "l"
         words = " ".join(part for part in (self.title.rstrip(".") + ".", self.note) if part)
@@ -45,9 +50,15 @@ class TextTable:
             ]
         )
 
+    def _latex_row(self, place: int) -> str:
+        cells = [escape_latex(cell) for cell in self.rows[place]]
+        return _latex_row(
+            rf"\textbf{{{cell}}}" if self.is_bold(place, column) else cell for column, cell in enumerate(cells)
+        )
 
-def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(map(escape_latex, cells)) + r" \\"
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
 
 
 def _cell(word: str) -> str:

@@ -39,22 +39,30 @@ class Comparison:
     best: str
     sentences: tuple[str, ...]
     table: TextTable
+    p: float | None  # of the best method minus random, after Holm's correction
+    p_of: str  # which test this p comes from, in a sentence
+    scene: Scene
+    methods: tuple[str, ...]  # the best first, random last
 
     def facts(self) -> dict[str, Any]:
         """The same for machines."""
         rows = [dict(zip(self.table.columns, row, strict=True)) for row in self.table.rows]
-        return {"answer": self.answer, "best": self.best, "sentences": list(self.sentences), "methods": rows}
+        test = {"p": self.p, "p_of": self.p_of}
+        return {"answer": self.answer, "best": self.best, "sentences": list(self.sentences), **test, "methods": rows}
 
 
 def compare_with_random(results: ResultsTable, scene: Scene | None = None) -> Comparison:
     """Whether the best of some methods is better than random, by how many labels, and how certain that is."""
     evidence = Evidence(results)
     if not evidence.accuracy:
-        raise DataError("a comparison needs accuracies, and these results have none")
+        raise DataError("these results have no accuracies to compare: the runs need a test set")
     scene = scene or evidence.scenes[0]
     lines = evidence.plain_curves(scene)
     if BASELINE not in lines or len(lines) < 2:
-        raise DataError(f"a comparison needs {BASELINE} and another method, and {scene.task!r} has {', '.join(lines)}")
+        raise DataError(
+            f"a comparison needs {BASELINE} and at least one other method, but {scene.task!r} has only "
+            f"{', '.join(lines)}"
+        )
     together = matched(*lines.values())
     if together is None:
         raise DataError(f"the methods on {scene.task!r} have no seed or no number of labels in common")
@@ -68,7 +76,22 @@ def compare_with_random(results: ResultsTable, scene: Scene | None = None) -> Co
     sentences = [_first(answer, best, random, len(others)), *_labels(best, random), _end(best, random, gap)]
     if answer == "cannot tell":
         sentences.append(_wanting(best, len(others)))
-    return Comparison(answer, best.method, tuple(sentences), _table(scene, others, random, unequal_told(lines)))
+    table = _table(scene, others, random, unequal_told(lines))
+    methods = (*(each.method for each in others), BASELINE)
+    test = tested_how(best, random, sum(each.p is not None for each in others))
+    return Comparison(answer, best.method, tuple(sentences), table, best.p, test, scene, methods)
+
+
+def tested_how(best: Against, random: Curves, methods: int) -> str:
+    """What the one p-value is of."""
+    if best.p is None:
+        return "There is no p-value: a test needs at least two seeds whose differences are not all the same."
+    corrected = f", after Holm's correction over {methods} methods" if methods > 1 else ""
+    return (
+        f"p {_p(best.p)} comes from a two-sided paired t-test of {best.method} minus random, paired by seed "
+        f"({seeds_counted(best.gap.runs)}), on accuracy averaged over {random.labels[0]:,} to {random.labels[-1]:,} "
+        f"labels{corrected}."
+    )
 
 
 def _against(curves: dict[str, Curves], random: Curves) -> list[Against]:
@@ -141,7 +164,7 @@ def _wanting(best: Against, methods: int) -> str:
         return "All seeds gave the same difference, so its variation is unknown: use a larger test set or other seeds."
     wanted = runs_wanted(best.gap, methods)
     if wanted is None:
-        return f"Detecting so small a difference would take more than {MOST_RUNS} seeds, by a rough estimate."
+        return f"Detecting such a small difference would take more than {MOST_RUNS} seeds, by a rough estimate."
     more = max(1, wanted - seeds)
     told = f"About {more} more seed{'' if more == 1 else 's'} would probably detect a difference of this size"
     return f"{told}, by a rough estimate from {seeds} seeds."
@@ -155,17 +178,16 @@ def _table(scene: Scene, others: list[Against], random: Curves, unequal: str) ->
             spread_told(each.last),
             spread_told(each.area),
             gap_told(each.gap),
-            p_told(each.p),
             f"not within {end:,}" if math.isinf(each.labels) else f"{each.labels:,.0f}",
         ]
         for each in others
     ]
     last, areas = estimate(random.values[:, -1].tolist()), estimate(list(random.areas().values()))
-    rows.append([BASELINE, spread_told(last), spread_told(areas), "–", "–", f"{end:,}"])
-    columns = ["method", f"at {end:,} labels", "on average", "minus random", "p", "labels for random's last"]
+    rows.append([BASELINE, spread_told(last), spread_told(areas), "–", f"{end:,}"])
+    columns = ["method", f"at {end:,} labels", "on average", "minus random", "labels for random's last accuracy"]
     seeds = seeds_counted(len(random.seeds))
     title = f"{scene.shown}: accuracy in percent over {seeds} ({scene.model}, {scene.learner})"
-    note = "On average over labels, and differences of that; p after Holm's correction over the methods."
+    note = "Means ± standard deviations over seeds. Differences are of the average over labels, with 95 % intervals."
     if unequal:
         note += f" All are compared under {seeds_named(random.seeds)}, which all have: {unequal}."
     return TextTable("comparison", title, columns, rows, note)

@@ -155,6 +155,6 @@ def _check_machine(cell: Cell) -> None:
     found = precision.name(choose_device(cell.device.kind))
     if found != cell.device.precision:
         raise ModelError(
-            f"the grid was planned where {cell.device.kind} computes in {cell.device.precision}, and here it computes "
-            f"in {found}: run these cells on machines of one kind, each with its own --out"
+            f"the grid was planned for {cell.device.precision} on {cell.device.kind}, but this machine uses {found}: "
+            "run these cells on machines of the same kind, or use another --out"
         )

@@ -17,10 +17,13 @@ def add(
     text: options.Text = None,
     label: options.Label = None,
     id: options.Id = None,
+    encoding: options.Encoding = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Appends texts to a project; labels that come along are answers.
+    """Add texts to a project; labels in the file become answers.
+
+    By default the file is read with the encoding and, if it has them, the columns that the project was started with.
 
     Example: actune add posts more.csv
     """
@@ -29,7 +32,7 @@ def add(
 
     output = Output(json, quiet)
     session = open_project(folder)
-    more = read_more(file, session.pool, text, label, id)
+    more = read_more(file, session.pool, text, label, id, encoding, session.config.request.reading)
     added, known = session.add(more), len(more.known_rows())
     output.say(*more.notes, f"{counted(added, 'text')} added, {known:,} with a label: {len(session.pool):,} in all")
     output.give(

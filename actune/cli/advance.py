@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,46 +17,71 @@ if TYPE_CHECKING:
 
 def advance(
     folder: options.Folder,
-    finish: Annotated[bool, typer.Option("--finish", help="Fine-tune the encoder once on all that is known.")] = False,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="Fine-tune the whole encoder on all answers, for the final model.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Train again even if there are no new answers.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Trains a fresh model on the answers and picks the next questions.
+    """Train a new model on all answers and select the next questions.
 
-    Questions without an answer are withdrawn; a late answer still counts.
+    Open questions are replaced by new ones; an answer to an old question still counts. If there are no new answers, no
+    model is trained.
 
     Example: actune advance posts
     """
     from actune.cli.folders import open_project
     from actune.cli.progress import progress_bars
+    from actune.cli.project_prose import class_line, model_line, next_line, quality_lines
     from actune.session.runner import told
+    from actune.session.status import status
 
     output = Output(json, quiet)
     with progress_bars(output) as bars:
         session = open_project(folder, bars)
-        if not finish and _nothing_left(session):
-            output.say("no unlabelled texts left, and the model knows all answers: nothing to do")
-            facts: RoundFacts | FinalFacts = session.rounds()[-1]
-        else:
+        trained = force or session.has_news(finish)
+        if trained:
             facts = session.finish() if finish else session.advance()
-            output.say(*facts.notes)
-    questions, left = len(session.ask()), _unlabelled(session)
+            output.say(*_found(facts, finish))
+        else:
+            facts = session.finals()[-1] if finish else session.rounds()[-1]
+            output.say(_nothing_new(session, finish))
+    now = status(session)
+    if trained and not finish and facts is not None and facts.accuracy is None:
+        output.say(*quality_lines(now.quality))
+    output.say(*class_line(now), *model_line(now, folder))
+    if now.questions:
+        output.say(counted(now.questions, "new question" if trained and not finish else "open question"))
+    elif not now.unlabelled:
+        output.say("all texts are labelled or skipped")
+    output.say(next_line(now, folder))
+    output.give(
+        {
+            "folder": str(folder),
+            **(told(facts) if facts else {"round": None, "labels": now.labels}),
+            "trained": trained and facts is not None,
+            "questions": now.questions,
+            "unlabelled": now.unlabelled,
+            **{name: now.as_json()[name] for name in ("classes_without_answers", "quality", "model", "next")},
+        }
+    )
+
+
+def _found(facts: RoundFacts | FinalFacts | None, finish: bool) -> Iterator[str]:
+    if facts is None:
+        yield "fewer than two classes have answers, so no model can be trained yet; there are new questions"
+        return
+    yield from facts.notes
     measured = "" if facts.accuracy is None else f", accuracy {facts.accuracy:.4f}"
-    what = "fine-tuned" if finish else f"round {facts.round}"
-    output.say(f"{what}: {counted(facts.labels, 'label')}{measured}")
-    if questions:
-        output.say(f"{counted(questions, 'new question')}", f"next: actune ask {folder} --to batch.csv")
-    elif not left:
-        output.say("no unlabelled texts left")
-    output.give({"folder": str(folder), **told(facts), "questions": questions, "unlabelled": left})
+    yield f"{'fine-tuned' if finish else f'round {facts.round}'}: {counted(facts.labels, 'label')}{measured}"
 
 
-def _unlabelled(session: Session) -> int:
-    labels = session.labels()
-    return len(session.pool) - len(labels.of_row) - len(labels.skipped)
-
-
-def _nothing_left(session: Session) -> bool:
-    """Whether another round would only repeat the last one."""
-    rounds = session.rounds()
-    return bool(rounds) and not _unlabelled(session) and session.labels().last_answer == rounds[-1].answers_seen
+def _nothing_new(session: Session, finish: bool) -> str:
+    """Why nothing is trained; where all questions are skipped, others are chosen."""
+    if finish:
+        return "the fine-tuned model is already trained on all answers (use --force to train it again)"
+    said = "there are no new answers since the last round, so no model was trained (use --force to train anyway)"
+    if not session.ask() and session.choose_more():
+        return f"{said}; there were no open questions, so new ones were selected"
+    return said

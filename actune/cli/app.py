@@ -21,6 +21,7 @@ from actune.cli import (
     report,
     run,
     start,
+    status,
     tell,
 )
 from actune.cli.failures import Commands
@@ -30,25 +31,29 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    epilog="Example: actune run trec --learner probe --initial 50 --batch 50 --rounds 6",
+    rich_markup_mode="markdown",
+    epilog="Start with `actune start FILE --labels a,b --out DIR`, or with `actune run trec --learner probe`.",
 )
-for command in (
-    run.run,
-    start.start,
-    ask.ask,
-    tell.tell,
-    advance.advance,
-    add.add,
-    predict.predict,
-    export.export,
-    report.report,
-    compare.compare,
-    label_model.label_model,
-    methods.methods,
-    doctor.doctor,
-):
-    app.command()(command)
-app.add_typer(bench.bench, name="bench")
+PANELS = {
+    "Label texts": (
+        start.start,
+        ask.ask,
+        tell.tell,
+        advance.advance,
+        status.status,
+        add.add,
+        predict.predict,
+        export.export,
+        label_model.label_model,
+    ),
+    "Run on labelled data": (run.run,),
+    "Inspect": (report.report, methods.methods, doctor.doctor),
+    "Experiments": (compare.compare,),
+}
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+app.add_typer(bench.bench, name="bench", rich_help_panel="Experiments")
 
 
 def _print_version(wanted: bool) -> None:
@@ -60,7 +65,9 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Fine-tune text classifiers with few labels: ask about the unsure texts, trust the sure ones."""
+    """Train text classifiers with few labels: actune asks you about texts that it is unsure of, and learns from
+    its own predictions on others (self-training).
+    """

@@ -16,33 +16,44 @@ if TYPE_CHECKING:
 
 def ask(
     folder: options.Folder,
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file.")] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"Write the questions to {options.WRITTEN}; by default they are printed.",
+        ),
+    ] = None,
     raw: options.Raw = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Gives the open questions, with what the model would say.
+    """Show the open questions or write them to a file, with the model's suggestions.
 
-    Fill in the column `label` and hand the file to tell. An empty cell is a question for later, `skip` takes the text
-    out of the project until `unskip`.
+    Fill in the column `label` and pass the file to `actune tell`. Leave a cell empty to answer later; write `skip` if
+    you cannot decide (the text is then neither asked nor used), and `unskip` to undo this. Very long texts are
+    shortened in the file, but not for the model.
 
     Example: actune ask posts --to batch.csv
     """
-    from actune.annotators.files import check_replaceable, write_questions
+    from actune.annotators.files import MOST_SHOWN, write_questions
+    from actune.core.printing import abridged
+    from actune.data.export import check_target
     from actune.session.setup import open_session
 
     output = Output(json, quiet)
+    if to is not None:
+        check_target(to)
     session = open_session(folder)
     questions = session.ask()
     if to is not None and questions:
-        check_replaceable(to, _told(session) if to.exists() else {})
-        write_questions(to, questions, raw)
+        _check_replaceable(to, session)
         output.say(
-            f"{counted(len(questions), 'question')} in {to}: fill in the column label",
+            *write_questions(to, questions, raw),
+            f"{counted(len(questions), 'question')} written to {to}: fill in the column `label`",
             f"next: actune tell {folder} {to}",
         )
     elif questions:
-        rows = [[question.id, question.text, question.suggestion, question.confidence] for question in questions]
+        rows = [[one.id, abridged(one.text, MOST_SHOWN), one.suggestion, one.confidence] for one in questions]
         output.show(counted(len(rows), "open question"), ["id", "text", "suggestion", "confidence"], rows)
     else:
         output.say("there are no open questions", f"next: actune advance {folder}")
@@ -59,9 +70,15 @@ def ask(
     )
 
 
-def _told(session: Session) -> dict[str, str]:
-    from actune.annotators.files import USUAL
+def _check_replaceable(to: Path, session: Session) -> None:
+    """Refuses to write over answers that are not saved yet."""
+    from actune.annotators.files import check_replaceable
+    from actune.core.settings import words_of
 
-    labels, pool = session.labels(), session.pool
-    words = {pool.ids[row]: pool.classes[number] for row, number in labels.of_row.items()}
-    return words | {pool.ids[row]: USUAL.skip for row in labels.skipped}
+    if not to.exists():
+        return
+    request = session.config.request
+    words, labels, pool = words_of(request.changes), session.labels(), session.pool
+    told = {pool.ids[row]: pool.classes[number] for row, number in labels.of_row.items()}
+    told |= {pool.ids[row]: words.skip_word for row in labels.skipped}
+    check_replaceable(to, told, pool.classes, words, request.reading.get("encoding"))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from actune.cli import bench_merge, bench_pages, bench_plan, bench_run, bench_status
+from actune.cli import bench_merge, bench_pages, bench_plan, bench_run, bench_status, bench_tidy
 
 bench = typer.Typer(
-    no_args_is_help=True, help="Run experiments: grids of methods, tasks and seeds, on one machine or several."
+    no_args_is_help=True, help="Run grids of experiments (methods, tasks and seeds) on one or more machines."
 )
 for command in (
     bench_plan.plan,
     bench_run.run,
     bench_status.status,
     bench_merge.merge,
+    bench_tidy.tidy,
     bench_pages.figures,
     bench_pages.report,
 ):

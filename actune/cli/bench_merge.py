@@ -13,11 +13,13 @@ from actune.cli.console import Output, counted
 
 def merge(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Results folders.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to merge into; it may already hold results.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to merge into; it may already have results.")],
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Merges the results of several machines into one folder.
+    """Merge the results of several machines into one folder.
+
+    Folders that `actune bench tidy` wrote can be merged too, and stay tables.
 
     Example: actune bench merge results/gpu-a results/gpu-b --out results/all
     """

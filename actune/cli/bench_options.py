@@ -14,21 +14,29 @@ if TYPE_CHECKING:
     from actune.bench.local import Local
 
 GridFile = Annotated[
-    Path, typer.Argument(metavar="GRID", help="A TOML file that lists the runs; see docs/experiments.md.")
+    Path, typer.Argument(metavar="GRID", help="A TOML file that describes the runs; see docs/reference/grids.md.")
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUES", help="Select cells, for example task=trec or seed=0,1. Repeatable."),
+    typer.Option(
+        metavar="NAME=VALUES", help="Select cells, for example task=trec or seed=0,1; all by default. May be repeated."
+    ),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
-        min=1, help="CPU threads per cell; 1 by default on a CPU, where the number affects the last bits of results."
+        min=1,
+        metavar="N",
+        help="CPU threads per cell; 1 by default on a CPU, where another number can change the last digits.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="How many cells run at the same time; by default one per core, or one per GPU."),
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="The number of cells that run at the same time; by default one per core, or one per GPU.",
+    ),
 ]
 ResultsFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The results folder of `actune bench run`.")]
 

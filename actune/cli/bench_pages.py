@@ -19,7 +19,7 @@ def figures(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draws the figures and tables of the paper that these results have runs for, and lists the missing ones.
+    """Draw the paper's figures and tables for which there are runs, and list the others.
 
     Example: actune bench figures results --formats pdf
     """
@@ -33,7 +33,7 @@ def figures(
     output, place = Output(json, quiet), out or folder / "figures"
     drawn, missing = draw_all(Results(folder), place, kinds)
     output.show("drawn", ["file", "what"], [[each.name, each.title] for each in drawn])
-    output.say(*(f"missing: {each.title} needs {each.needs}: see {each.grid}" for each in missing))
+    output.say(*(f"missing: {each.title} (needs {each.needs}); {each.grid} has the runs" for each in missing))
     output.say(f"figures, tables and captions: {place}")
     wanting = [{"name": each.name, "needs": each.needs, "grid": each.grid} for each in missing]
     output.give({"folder": str(place), "drawn": [each.name for each in drawn], "missing": wanting})
@@ -42,11 +42,13 @@ def figures(
 def report(
     folder: bench_options.ResultsFolder,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The HTML file; by default DIR/report.html.")] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Also write its tables as LaTeX beside it.")] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Also write the tables as LaTeX files next to the page.")
+    ] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Writes one HTML page: rankings of the methods with tests, learning curves, and the claims of the paper.
+    """Write an HTML page with rankings, statistical tests, learning curves and the paper's claims.
 
     Example: actune bench report results --latex
     """
@@ -62,7 +64,7 @@ def report(
             [each.claim.name, each.shown, each.numbers, each.p_shown, each.seeds, each.tasks] for each in found.findings
         ]
         output.show("claims of the paper", ["claim", "verdict", "found", "p", "seeds", "tasks"], rows)
-        output.say(*(f"missing: {each.title}: see {each.grid}" for each in found.missing))
+        output.say(*(f"missing: {each.title}; {each.grid} has the runs" for each in found.missing))
     if not found.progress.complete:
         output.say(found.progress.sentence)
     output.say(f"report: {', '.join(map(str, files))}")

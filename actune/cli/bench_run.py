@@ -24,16 +24,21 @@ def run(
     grid: bench_options.GridFile,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The results folder; by default runs/GRID. An existing one is continued."),
+        typer.Option(metavar="DIR", help="The results folder; by default runs/NAME. An existing one is continued."),
     ] = None,
     executor: Annotated[str, typer.Option(help="Where cells run: local or ray.")] = "local",
     address: Annotated[
-        str | None, typer.Option(help="With ray: the address of a cluster; by default Ray is started on this machine.")
+        str | None,
+        typer.Option(
+            help="The address of a Ray cluster (with --executor ray); by default Ray is started on this machine."
+        ),
     ] = None,
     gpus_per_cell: Annotated[
         float | None,
         typer.Option(
-            min=0.01, help="With ray: GPUs per cell, 1 by default; a fraction lets several cells share a GPU."
+            min=0.01,
+            metavar="N",
+            help="GPUs per cell (with --executor ray), 1 by default; with a fraction, several cells share a GPU.",
         ),
     ] = None,
     workers: bench_options.Workers = None,
@@ -44,15 +49,18 @@ def run(
     keep_models: Annotated[str, typer.Option(help="Which models each cell keeps: none, last or all.")] = "none",
     seconds: Annotated[
         float | None,
-        typer.Option(help="A time limit: no cell starts after it, and running cells stop at the end of their round."),
+        typer.Option(
+            help="A time limit in seconds: after it no cell starts, and running cells stop at the end of their round; "
+            "no limit by default."
+        ),
     ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Runs the cells of a grid that are not finished yet.
+    """Run the cells (runs) of a grid that are not finished yet.
 
-    Finished cells are skipped, and a cell that was interrupted continues after its last finished round. Without --out
-    the results of smoke.toml are written to runs/smoke, and the same command continues them.
+    Finished cells are skipped, and a cell that was interrupted continues after its last finished round. Without --out,
+    the results of NAME.toml are written to runs/NAME.
 
     Example: actune bench run benchmarks/grids/smoke.toml --workers 2
     """
@@ -63,9 +71,9 @@ def run(
     output, folder = Output(json, quiet), out or Path("runs") / grid.stem
     found, models = load_grid(grid), _kept(keep_models)
     if executor not in ("local", "ray"):
-        raise SettingError(f"--executor is local or ray, not {executor!r}")
+        raise SettingError(f"--executor must be local or ray, not {executor!r}")
     if executor == "local" and (address or gpus_per_cell is not None):
-        raise SettingError("--address and --gpus-per-cell belong to --executor ray")
+        raise SettingError("--address and --gpus-per-cell work only with --executor ray: add it, or leave them out")
     with ExitStack() as stack:
         if executor == "ray":
             where = stack.enter_context(_on_ray(address, device, workers, threads, gpus_per_cell))
@@ -111,7 +119,7 @@ def _tell(output: Output, work: GridRun) -> None:
     }
     output.say(f"{facts['finished']} of {counted(facts['cells'], 'cell')} finished: {facts['table']}")
     if facts["left"]:
-        output.say(f"{counted(facts['left'], 'cell')} left: the same command continues")
+        output.say(f"{counted(facts['left'], 'cell')} left: run the same command to continue")
     output.give(facts)
     if work.failed:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in facts["failed"].items())
@@ -122,5 +130,5 @@ def _tell(output: Output, work: GridRun) -> None:
 def _kept(word: str) -> ModelsKept:
     """Which models a cell keeps."""
     if word not in ("none", "last", "all"):
-        raise SettingError(f"--keep-models is none, last or all, not {word!r}")
+        raise SettingError(f"--keep-models must be none, last or all, not {word!r}")
     return word  # type: ignore[return-value]

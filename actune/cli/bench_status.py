@@ -6,10 +6,11 @@ from actune.cli import bench_options, options
 from actune.cli.console import Output
 
 STATES = ("cells", "finished", "begun", "failed", "missing")
+SHOWN = {"begun": "started"}
 
 
 def status(folder: bench_options.ResultsFolder, json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """Counts the finished, started, failed and missing cells of the whole grid.
+    """Count the finished, started, failed and missing cells of the whole grid.
 
     Example: actune bench status results/smoke
     """
@@ -25,7 +26,7 @@ def status(folder: bench_options.ResultsFolder, json: options.Json = False, quie
         row = rows.setdefault(place, dict.fromkeys(STATES, 0))
         row["cells"] += 1
         row[state] += 1
-    columns = ["task", "method", "model", "learner", "variant", *STATES]
+    columns = ["task", "method", "model", "learner", "variant", *(SHOWN.get(state, state) for state in STATES)]
     output.show(str(folder), columns, [[*place, *row.values()] for place, row in rows.items()])
     sums = {state: sum(row[state] for row in rows.values()) for state in STATES}
     progress = results.progress()

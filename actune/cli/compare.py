@@ -21,12 +21,16 @@ def compare(
     methods: Annotated[
         str, typer.Option(help="The methods to compare with random, separated by commas; see `actune methods`.")
     ] = "auto,entropy,badge",
-    seeds: Annotated[int, typer.Option(help="How many runs each method gets; an answer needs at least 3.")] = 5,
+    seeds: Annotated[int, typer.Option(help="The number of runs per method; a verdict needs at least 3.")] = 5,
     learner: Annotated[
-        str, typer.Option(help="How a model learns: probe, which takes minutes on a CPU, or finetune.")
+        str, typer.Option(help="How models are trained: probe (minutes on a CPU) or finetune.")
     ] = "probe",
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of results; by default runs/compare-NAME.")
+        Path | None, typer.Option(metavar="DIR", help="The results folder; by default runs/compare-NAME.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The HTML file; by default compare.html in the results folder."),
     ] = None,
     workers: bench_options.Workers = None,
     threads: bench_options.Threads = None,
@@ -34,35 +38,46 @@ def compare(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compares methods with random sampling on labelled data and says whether active learning helps.
+    """Compare methods with random sampling, to see whether active learning helps.
 
-    Answers are simulated from the labels. An interrupted comparison continues with the same command, and further
-    seeds or methods are added to the existing results.
+    The answers are simulated from the labels of the data. The command prints a verdict with a confidence interval and
+    writes an HTML page with learning curves, and its tables in LaTeX. The same command continues an interrupted
+    comparison; with more seeds or methods, it runs only what is new.
 
     Example: actune compare tickets.csv --methods auto,entropy --seeds 5
     """
-    from actune.bench.own import own_grid, short_name
+    from actune.bench.compared_page import FILE, write_comparison
+    from actune.bench.own import check_test_set, command_of, own_grid, short_name
     from actune.bench.run import prepare
     from actune.bench.verdict import compare_with_random
     from actune.cli.live import watched
+    from actune.report.page import check_place
 
     output = Output(json, quiet)
     chosen = [word.strip() for word in methods.split(",") if word.strip()]
     grid = own_grid(options, chosen, seeds, learner)
     folder = out or Path("runs") / f"compare-{short_name(options['source'])}"
+    page = to or folder / FILE
+    if to is not None:
+        check_place(to)
     found, executor = bench_options.local(options["device"], workers, threads)
     place = options["reading"].get("data_dir")
     data_dir = None if place is None else Path(place)
+    check_test_set(grid, data_dir)
     work = prepare(grid, folder, found, (), data_dir)
     output.say(f"{counted(len(work.cells), 'run')} in {folder}, {len(work.done)} already finished")
     watched(output, work, work.events(executor, data_dir))
     if work.failed:
         reason = next(iter(work.failed.values()))
-        raise ActuneError(f"{counted(len(work.failed), 'run')} of {len(work.cells)} failed: {reason}")
+        raise ActuneError(
+            f"{len(work.failed):,} of {counted(len(work.cells), 'run')} failed, the first because: {reason}"
+        )
     comparison = compare_with_random(work.results)
     output.show(comparison.table.title, comparison.table.columns, comparison.table.rows)
     if not json:
-        for sentence in comparison.sentences:
+        for sentence in (*comparison.sentences, comparison.p_of):
             typer.echo(sentence)
-    output.say(f"details: actune bench report {folder}")
-    output.give({"folder": str(folder), **comparison.facts()})
+    command = command_of(options, chosen, seeds, learner, folder)
+    files = write_comparison(work.results, comparison, page, command)
+    output.say(f"page: {', '.join(map(str, files))}")
+    output.give({"folder": str(folder), "files": [str(file) for file in files], **comparison.facts()})

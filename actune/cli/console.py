@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from actune.core.printing import counted as counted
 from actune.core.printing import printable
 
 if TYPE_CHECKING:
@@ -64,8 +65,3 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else printable(str(value))
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 text`, `1,200 texts`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

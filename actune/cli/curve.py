@@ -11,7 +11,7 @@ CURVE_COLUMNS = {
     "accuracy": "accuracy",
     "macro_f1": "macro-F1",
     "pseudo_labels": "pseudo-labels",
-    "pseudo_label_accuracy": "their accuracy",
+    "pseudo_label_accuracy": "right pseudo-labels",
     "seconds": "seconds",
 }
 
@@ -19,8 +19,9 @@ CURVE_COLUMNS = {
 def show_curve(output: Output, facts: dict[str, Any]) -> None:
     """One run, one line a round."""
     rows = [[*cells[:-1], f"{cells[-1]:.1f}"] for cells in zip(*(facts[name] for name in CURVE_COLUMNS), strict=True)]
-    if "final_accuracy" in facts:
-        rows.append(["fine-tuned", facts["final_accuracy"], None, None, None, None])
+    for final in facts.get("finals", []):
+        measured = (final["accuracy"], final["macro_f1"], None, None)
+        rows.append([f"{final['labels']}, fine-tuned", *measured, f"{final['seconds']:.1f}"])
     output.show(_title(facts), list(CURVE_COLUMNS.values()), rows)
 
 

@@ -17,7 +17,7 @@ def doctor(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Says which versions, which device, which models and which data sets a run would use here.
+    """Show which versions, device, encoders and data sets a run would use here.
 
     Example: actune doctor --json
     """

@@ -13,17 +13,18 @@ from actune.cli.console import Output, counted
 
 def export(
     folder: options.Folder,
-    to: Annotated[Path, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file.")],
+    to: Annotated[Path, typer.Option(metavar="FILE", help=f"Write the labels to {options.WRITTEN}.")],
     pseudo: Annotated[
-        bool, typer.Option("--pseudo", help="Also what the model trusts itself about, marked so.")
+        bool, typer.Option("--pseudo", help="Include pseudo-labels (their source column says `pseudo`).")
     ] = False,
     raw: options.Raw = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Writes the labels: id, text, label, source (human or pseudo), round, confidence, by.
+    """Write the labels to a file.
 
-    The round is the first whose training used the label, empty where none did yet.
+    Its columns are id, text, label, source (human or pseudo), round, confidence and by. `round` is the first round that
+    was trained on the label; it is empty if there is none yet.
 
     Example: actune export posts --to labels.csv
     """
@@ -35,7 +36,7 @@ def export(
     session = open_session(folder)
     human = human_rows(session)
     found = pseudo_rows(session) if pseudo else []
-    write_table(to, COLUMNS, [*human, *found], raw)
+    notes = write_table(to, COLUMNS, [*human, *found], raw)
     mixed = f" and {counted(len(found), 'pseudo-label')}" if pseudo else ""
-    output.say(f"{counted(len(human), 'human label')}{mixed} in {to}")
-    output.give({"folder": str(folder), "file": str(to), "human": len(human), "pseudo": len(found)})
+    output.say(*notes, f"{counted(len(human), 'human label')}{mixed} written to {to}")
+    output.give({"folder": str(folder), "file": str(to), "human": len(human), "pseudo": len(found), "notes": notes})

@@ -1,8 +1,13 @@
-"""Errors as one sentence on stderr and an exit code: 2 for a user's mistake, 130 for Ctrl-C, 1 for anything else."""
+"""Errors as one sentence on stderr and an exit code: 2 for a user's mistake, 130 for Ctrl-C, 1 for anything else.
+
+With `--json` the same error is also one object on stdout: {"error": {"kind": "DataError", "message": "..."}}.
+"""
 
 from __future__ import annotations
 
 import errno
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -11,8 +16,10 @@ from typer.core import TyperGroup
 from actune.core.printing import printable
 from actune.errors import ActuneError
 
-STOPPED = "stopped: what was finished is kept, and the same command continues"
+STOPPED = "stopped; finished work is saved, and the same command continues"
 REFUSALS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # of the disk
+
+UsageError: Any = typer.BadParameter.__base__  # of click, which newer versions of Typer bring along themselves
 
 
 class Stopped(KeyboardInterrupt):
@@ -23,19 +30,37 @@ class Commands(TyperGroup):
     """The commands, none of which shows a traceback for a user's mistake."""
 
     def invoke(self, ctx: Any) -> Any:
+        as_json = _wants_json(ctx)
         try:
             return super().invoke(ctx)
         except ActuneError as error:
-            raise _exit(2, str(error)) from None
+            raise _exit(2, str(error), as_json, error) from None
         except OSError as error:
             if error.errno not in REFUSALS:
                 raise
             place = f" {error.filename!r}" if error.filename else ""
-            raise _exit(2, f"cannot write{place} ({error.strerror}): what was saved before is safe") from None
+            sentence = f"cannot write{place} ({error.strerror}); everything that was saved before is safe"
+            raise _exit(2, sentence, as_json, error) from None
         except KeyboardInterrupt as stop:
-            raise _exit(130, str(stop) or STOPPED) from None
+            raise _exit(130, str(stop) or STOPPED, as_json, stop) from None
+        except UsageError as error:  # the command line prints it, in a frame of its own
+            if as_json:
+                _give_json(error, error.format_message())
+            raise
 
 
-def _exit(code: int, sentence: str) -> typer.Exit:
+def _wants_json(ctx: Any) -> bool:
+    """Whether the words behind the command's name ask for JSON; it is not parsed yet, and may never be."""
+    words: Sequence[str] = [*getattr(ctx, "_protected_args", ()), *ctx.args]
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
+def _exit(code: int, sentence: str, as_json: bool, error: BaseException) -> typer.Exit:
     typer.echo(f"actune: {printable(sentence)}", err=True)
+    if as_json:
+        _give_json(error, sentence)
     return typer.Exit(code)
+
+
+def _give_json(error: BaseException, sentence: str) -> None:
+    typer.echo(json.dumps({"error": {"kind": type(error).__name__, "message": sentence}}))

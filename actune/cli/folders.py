@@ -27,7 +27,7 @@ def run_folder(out: Path | None) -> Iterator[Path]:
             if not (folder / FILE).exists():
                 raise Stopped("stopped before anything was finished: the same command starts again") from None
             again = "the same command" if out else f"the same command with --out {folder}"
-            raise Stopped(f"stopped: what was finished is kept in {folder}, and {again} continues") from None
+            raise Stopped(f"stopped; finished work is saved in {folder}, and {again} continues") from None
 
 
 @contextmanager
@@ -48,7 +48,9 @@ def open_project(folder: Path, progress: Progress = silent) -> Session:
     """The session of a project that people answer; a simulation has an oracle and a plan of its own."""
     session = open_session(folder, progress)
     if session.config.request.simulated:
-        raise RunFolderError(f"{str(folder)!r} is a simulated run: it goes on with `actune run ... --out {folder}`")
+        raise RunFolderError(
+            f"{str(folder)!r} is a simulated run, not a project: continue it with `actune run ... --out {folder}`"
+        )
     return session
 
 

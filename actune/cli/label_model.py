@@ -11,7 +11,7 @@ import typer
 from actune.cli import options
 from actune.cli.console import Output, counted
 from actune.cli.options import given
-from actune.core.spec import class_names
+from actune.core.class_names import class_names
 from actune.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,28 +31,44 @@ COLUMNS = {
 
 
 def label_model(
-    data: Annotated[str, typer.Argument(metavar="FILE", help="A table with votes or texts, or a data set (trec).")],
+    data: Annotated[
+        str, typer.Argument(metavar="FILE", help="A table with votes or texts, or a named data set (trec).")
+    ],
     rules: Annotated[
-        Path | None, typer.Option(metavar="RULES", help="Rules that vote on the texts: .toml, or your own .py.")
+        Path | None,
+        typer.Option(
+            metavar="RULES", help="A file with rules that vote on the texts (.toml or .py; a .py file is executed)."
+        ),
     ] = None,
-    model: Annotated[str, typer.Option("--label-model", help="majority, em, or snorkel (which is an extra).")] = "em",
-    labels: Annotated[str | None, typer.Option(help="The classes, a,b,c; by default those that are named.")] = None,
-    columns: Annotated[str | None, typer.Option(help="The columns of votes, a,b,c; one source each.")] = None,
-    to: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A .csv, .tsv, .jsonl or .parquet file for the labels.")
+    model: Annotated[
+        str,
+        typer.Option("--label-model", help="How votes are combined: majority, em, or snorkel (in the extra `weak`)."),
+    ] = "em",
+    labels: Annotated[
+        str | None,
+        typer.Option(help="The class names, separated by commas, or @FILE; by default the names in votes and labels."),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns with votes, separated by commas, one per source; vote_... or lf_... by default."
+        ),
+    ] = None,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Write the labels to {options.WRITTEN}.")] = None,
     seed: options.Seed = 0,
     data_dir: options.DataDir = None,
     text: options.Text = None,
     label: options.Label = None,
     id: options.Id = None,
+    encoding: options.Encoding = None,
     raw: options.Raw = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Combines the votes of several sources: id, text, label and confidence of every row that has a vote.
+    """Combine the votes of several sources into one label and a confidence per text.
 
-    Votes stand in columns vote_... or lf_..., or as a list in a column weak_labels. True labels only measure.
+    Votes are in columns named vote_... or lf_..., or in a column `votes` or `weak_labels` with a list per row. True
+    labels, if any, are only used to measure accuracy.
 
     Example: actune label-model posts.csv --rules rules.toml --to labels.csv
     """
@@ -62,8 +78,8 @@ def label_model(
 
     output = Output(json, quiet)
     if to is not None and check_target(to).exists() and Path(data).exists() and to.samefile(data):
-        raise DataError(f"{to} holds the votes themselves: choose another file")
-    reading = given(data_dir=data_dir, text=text, label=label, id=id)
+        raise DataError(f"{to} is the file with the votes: choose another output file")
+    reading = given(data_dir=data_dir, text=text, label=label, id=id, encoding=encoding)
     voted = read_votes(
         data,
         None if rules is None else str(rules),
@@ -74,7 +90,7 @@ def label_model(
     combined = combine(model, voted.votes, len(voted.pool.classes), seed)
     facts = {"data": data, "label_model": model, "file": None if to is None else str(to), **_facts(voted, combined)}
     if to is not None:
-        _write(to, voted, combined, raw)
+        output.say(*_write(to, voted, combined, raw))
     _show(output, facts)
     output.give(facts)
 
@@ -113,21 +129,21 @@ def _show(output: Output, facts: dict[str, Any]) -> None:
     right = "" if facts["accuracy"] is None else f", accuracy {facts['accuracy']:.4f} on {facts['measured_on']:,}"
     output.say(
         f"{counted(facts['rows'], 'row')}, {facts['covered']:,} with votes ({share:.1%}), "
-        f"{facts['conflicts']:,} with conflicting ones{right}"
+        f"{facts['conflicts']:,} with conflicting votes{right}"
     )
     if facts["file"]:
-        output.say(f"{counted(facts['covered'], 'label')} in {facts['file']}")
+        output.say(f"{counted(facts['covered'], 'label')} written to {facts['file']}")
 
 
 def _cell(value: object) -> object:
     return ", ".join(value) if isinstance(value, list) else value
 
 
-def _write(to: Path, voted: Voted, combined: Combined, raw: bool) -> None:
+def _write(to: Path, voted: Voted, combined: Combined, raw: bool) -> list[str]:
     from actune.data.export import write_table
 
     pool, texts = voted.pool, voted.has_texts
-    write_table(
+    return write_table(
         to,
         ["id", *(["text"] if texts else []), "label", "confidence"],
         [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from actune.cli.console import Output
 from actune.cli.failures import Stopped
-from actune.cli.progress import STAGES
+from actune.cli.progress import stage_name
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -24,7 +24,7 @@ def watched(output: Output, work: GridRun, events: Generator[Event, None, None])
             _follow(output, work, events)
     except KeyboardInterrupt:
         folder = work.results.folder
-        raise Stopped(f"stopped: what was finished is kept in {folder}, and the same command continues") from None
+        raise Stopped(f"stopped; finished work is saved in {folder}, and the same command continues") from None
 
 
 def _follow(output: Output, work: GridRun, events: Iterable[Event]) -> None:
@@ -67,7 +67,7 @@ class _Picture:
     def draw(self, event: Event) -> None:
         cell = event.cell
         if event.kind == "started":
-            self.bars[cell.key] = self.drawing.add_task(cell.point.name, total=cell.fits, now="begins")
+            self.bars[cell.key] = self.drawing.add_task(cell.point.name, total=cell.fits, now="starting")
         elif event.kind != "step":
             self.drawing.remove_task(self.bars.pop(cell.key))
         if event.step is not None:
@@ -86,4 +86,4 @@ def _now(event: Event) -> str:
     said = f"round {min(step.round + 1, event.cell.fits)} of {event.cell.fits}"
     if not step.stage:
         return said
-    return f"{said}, {STAGES.get(step.stage, step.stage)} {100 * step.done // max(1, step.total)} %"
+    return f"{said}, {stage_name(step.stage)} {100 * step.done // max(1, step.total)} %"

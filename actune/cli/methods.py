@@ -24,10 +24,10 @@ def methods(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Lists the methods, the learners, the presets and the label models.
+    """List the methods, learners, presets and label models.
 
-    Methods of other packages that are installed are listed with their package. Ablations of the methods are listed with
-    --all. The JSON object always has them, each with `"ablation": true`.
+    Methods of installed packages are listed with their package. --all adds the ablations; --json always includes them,
+    marked with `"ablation": true`.
 
     Example: actune methods --all
     """
@@ -50,7 +50,7 @@ def methods(
     ]
     output.show("--method", ["name", "family", "what it does"], rows)
     if hidden := len(RECIPES) - len(shown):
-        output.say(f"{counted(hidden, 'ablation')} not listed: use --all to see them")
+        output.say(f"{counted(hidden, 'ablation')} {'is' if hidden == 1 else 'are'} not listed: add --all to see them")
     output.show("--learner", ["name", "what it does"], list(learners.items()))
     output.show("--preset", ["name", "what it is"], list(PRESETS.items()))
     output.show("--label-model", ["name", "what it does"], list(LABEL_MODELS.items()))

@@ -73,14 +73,23 @@ def given(**options: Any) -> Mapping[str, Any]:
     }
 
 
+WRITTEN = "a .csv, .tsv, .jsonl, .parquet or .xlsx file"
+
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run or a project.")]
 Device = Annotated[str, declared("device")]
 Seed = Annotated[int, declared("seed")]
 Text = Annotated[str | None, declared("text")]
 Label = Annotated[str | None, declared("label")]
 Id = Annotated[str | None, declared("id")]
+Encoding = Annotated[str | None, declared("encoding")]
 DataDir = Annotated[Path | None, declared("data_dir")]
 
-Raw = Annotated[bool, typer.Option("--raw", help="Leave CSV cells as they are, for other programs.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no prose.")]
+Raw = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Write CSV cells unchanged; by default, cells that a spreadsheet would run as a formula are escaped.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no messages, only results and errors.")]

@@ -13,12 +13,12 @@ from actune.cli.console import Output
 
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="The folders of runs or projects.")],
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default DIR/report.html.")] = None,
-    round: Annotated[int | None, typer.Option(help="The round whose map is drawn; the first by default.")] = None,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="The HTML file; by default DIR/report.html.")] = None,
+    round: Annotated[int | None, typer.Option(help="The round for the map of texts; the newest by default.")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Prints the learning curve, several runs side by side, and writes a page that needs no network.
+    """Print the learning curves of runs and write an HTML report that works offline.
 
     Example: actune report runs/001 runs/002 --to compared.html
     """

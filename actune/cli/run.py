@@ -13,7 +13,7 @@ from actune.core.options import Place
 from actune.core.run_options import RunOptions
 
 if TYPE_CHECKING:
-    from actune.cli.progress import Bars
+    from actune.cli.progress import RoundProgress
     from actune.core.facts import RoundFacts
     from actune.session.session import Session
 
@@ -23,14 +23,15 @@ def run(
     *,
     options: RunOptions,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of the run; by default a new folder runs/NNN.")
+        Path | None, typer.Option(metavar="DIR", help="The run folder; by default a new folder runs/NNN.")
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Runs a method on labelled data, with simulated answers.
+    """Run a method on labelled data; the answers are simulated from the labels.
 
-    With the same --out, a stopped run goes on, a finished one prints its result, and more --rounds extend it.
+    The same command with the same --out continues a stopped run, prints the result of a finished one, and extends it
+    if --rounds is larger.
 
     Example: actune run trec --method auto --learner probe --initial 50 --batch 50 --rounds 6 --out runs/trec
     """
@@ -52,14 +53,14 @@ def run(
     output.give(facts)
 
 
-def _go_on(output: Output, session: Session, bars: Bars) -> bool:
+def _go_on(output: Output, session: Session, bars: RoundProgress) -> bool:
     """Runs what is left of the plan; says whether anything was."""
     from actune.annotators.oracle import Oracle
     from actune.session import runner
 
     request = session.config.request
-    if session.done and (session.final or not session.config.resolved.final):
-        output.say("this run is finished: its stored result follows")
+    if session.finished:
+        output.say("this run is finished; this is its stored result")
         return False
     told: set[str] = set()
 

@@ -16,14 +16,14 @@ from actune.core.run_options import RunOptions
 @run_options(Place.START)
 def start(
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The new folder of the project.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to create for the project.")],
     options: RunOptions,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Opens a project on texts that people will label, in any spreadsheet.
+    """Create a labelling project from a file of texts.
 
-    Labels that the file has already become answers. Then come ask, tell and advance, again and again.
+    Labels in the file become answers. Then repeat `actune ask`, `actune tell` and `actune advance`.
 
     Example: actune start posts.csv --labels praise,complaint,question --out posts
     """

@@ -49,9 +49,11 @@ def _mapped(file: Path) -> pyarrow.Table:
     try:
         table = pyarrow.ipc.open_file(pyarrow.memory_map(str(file))).read_all()
     except (OSError, pyarrow.ArrowException) as error:
-        raise RunFolderError(f"{str(file)!r} is missing or not whole ({_first_line(error)}): restore it") from None
+        raise RunFolderError(f"{str(file)!r} is missing or incomplete ({_first_line(error)}): restore it") from None
     if table.schema != _schema():
-        raise RunFolderError(f"{str(file)!r} holds the columns {', '.join(table.column_names)}, not those of texts")
+        raise RunFolderError(
+            f"{str(file)!r} has the columns {', '.join(table.column_names)}, not those that actune writes: restore it"
+        )
     return table
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from actune.core.printing import given_only, shortened
+
 
 @dataclass(frozen=True)
 class Question:
@@ -16,6 +18,9 @@ class Question:
     round: int
     suggestion: str | None = None
     confidence: float | None = None
+
+    def __repr__(self) -> str:
+        return given_only(self, text=shortened(self.text))
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,15 @@ class Answer:
     by: str = "person"
     seconds: float | None = None  # how long it took, where that is known
 
+    def __repr__(self) -> str:
+        return given_only(self)
+
 
 class Annotator(Protocol):
-    """A person, a simulated oracle or another tool: never blocks, answers in any number of pieces."""
+    """A person, a simulated oracle or another tool: never blocks, answers in any number of pieces.
+
+    One that may stop answering also has `finished`, an attribute or a method that is true when no answer is to come.
+    """
 
     def send(self, questions: Sequence[Question]) -> None: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -43,6 +44,59 @@ class PseudoLabelFacts:
 
 
 @dataclass(frozen=True)
+class Share:
+    """A share that was counted on some cases, with its 95 % confidence interval (Wilson's)."""
+
+    value: float
+    low: float
+    high: float
+    count: int  # of all cases
+
+    @classmethod
+    def of(cls, hits: int, count: int) -> Share:
+        share, z = hits / count, 1.959964
+        middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+        half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+        return cls(share, max(0.0, middle - half), min(1.0, middle + half), count)
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """How well models that were fitted on a part of the answers predict the others; pseudo-labels take no part."""
+
+    accuracy: Share
+    macro_f1: float
+    folds: int
+    learner: str  # that was fitted: where the rounds fine-tune an encoder, this is a probe on the frozen one
+    left_out: int = 0  # answers that are the only one of their class, which no other answer could predict
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What is known of a project's model without a test set. Show both parts with `MEASURED_ON` beside them."""
+
+    cross_validation: CrossValidation | None = None  # of the newest round
+    agreement: Share | None = None  # of suggestions and answers, in the newest batches
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Quality:
+        validated, agreement = found["cross_validation"], found["agreement"]
+        return cls(
+            CrossValidation(**{**validated, "accuracy": Share(**validated["accuracy"])}) if validated else None,
+            Share(**agreement) if agreement else None,
+        )
+
+
+# what the parts of `Quality` are measured on, for whoever reads them
+MEASURED_ON = {
+    "cross_validation": "This is measured on your own answers, whose texts are usually harder than the rest, so the "
+    "accuracy on other texts is probably higher; it does not replace a test set.",
+    "agreement": "This is measured on texts that the model was unsure of, and people may follow a suggestion; it does "
+    "not replace a test set.",
+}
+
+
+@dataclass(frozen=True)
 class RoundFacts:
     """What is told about a finished round."""
 
@@ -56,6 +110,13 @@ class RoundFacts:
     dev_gain: float | None = None  # the same on dev
     seconds: Mapping[str, float] = field(default_factory=dict)  # by phase
     notes: tuple[str, ...] = ()  # what the learner has to tell, such as how many texts were cut at the token limit
+    quality: Quality = Quality()  # of a project that people answer
+
+    def __repr__(self) -> str:
+        found = [f"round={self.round}", f"labels={self.labels}", *_measured(self)]
+        if self.pseudo_labels.trained_on:
+            found.append(f"pseudo_labels={self.pseudo_labels.trained_on}")
+        return f"RoundFacts({', '.join(found)})"
 
     @property
     def accuracy(self) -> float | None:
@@ -84,9 +145,16 @@ class RoundFacts:
                 "class_counts": tuple(facts["class_counts"]),
                 "metrics": Metrics(**facts["metrics"]),
                 "notes": tuple(facts.get("notes", ())),
+                "quality": Quality.from_json(facts["quality"]) if "quality" in facts else Quality(),
                 "pseudo_labels": PseudoLabelFacts(**{**pseudo, "classes": tuple(pseudo["classes"])}),
             }
         )
+
+
+def _measured(facts: RoundFacts | FinalFacts) -> list[str]:
+    """The metrics that there are, as a short repr shows them."""
+    values = {name: getattr(facts, name) for name in ("accuracy", "macro_f1", "dev_accuracy")}
+    return [f"{name}={value:.4f}" for name, value in values.items() if value is not None]
 
 
 def _of_an_earlier_version(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,10 +186,25 @@ class FinalFacts:
     dev_accuracy: float | None = None
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    answers_seen: int | None = None  # the number of the last answer that it knows; earlier versions did not keep it
+
+    def __repr__(self) -> str:
+        return f"FinalFacts({', '.join([f'round={self.round}', f'labels={self.labels}', *_measured(self)])})"
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> FinalFacts:
         return cls(**{**found, "notes": tuple(found.get("notes", ()))})
+
+
+def stays_in_use(final: Mapping[str, Any], newest: RoundFacts | None) -> bool:
+    """Whether a fine-tuned final model, with its facts as they are stored, is used rather than the newest round's.
+
+    Only a later round that is better on dev takes its place; the test set never decides.
+    """
+    if newest is None or newest.round < final["round"]:
+        return True
+    before = final.get("dev_accuracy")
+    return before is None or newest.dev_accuracy is None or newest.dev_accuracy <= before
 
 
 @dataclass(frozen=True)

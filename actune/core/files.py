@@ -98,12 +98,14 @@ def storage_sentences(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise StorageError(
-                f"the disk is full: {str(path)!r} could not be written, what was saved before is safe"
+                f"the disk is full and {str(path)!r} could not be written; everything that was saved before is safe"
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
-            raise StorageError(f"{str(path)!r} cannot be a run folder: a file is in its way") from error
+            raise StorageError(
+                f"{str(path)!r} cannot be a folder, because a file is in its place: choose another folder"
+            ) from error
         raise
 
 
@@ -115,7 +117,7 @@ def locked(folder: Path, doing: str, wait: bool = False, name: str = LOCK) -> It
     try:
         lock = FileLock(folder / name).acquire(blocking=wait)
     except Timeout as error:
-        raise Busy(f"another process is {doing} {str(folder)!r} right now") from error
+        raise Busy(f"another process is {doing} {str(folder)!r}: wait until it is finished, then try again") from error
     with lock:
         yield
 

@@ -51,7 +51,10 @@ def kmeans(
     found = [_partition(points, weights, *settled) for settled in _lloyd(points, weights, starts, iterations)]
     best = min(found, key=lambda partition: partition.inertia)
     if warn and len(best.centres) < k:
-        warnings.warn(f"{len(best.centres)} regions instead of {k}: the texts are too few or too alike", stacklevel=2)
+        warnings.warn(
+            f"only {len(best.centres)} of {k} regions could be formed, because there are too few different texts",
+            stacklevel=2,
+        )
     return replace(best, inertia=best.inertia * largest)
 
 

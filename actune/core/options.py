@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import Flag, auto
-from operator import index
 from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
+from actune.core.checks import KIND_NAMES, told, whole_number
 from actune.errors import SettingError, nearest
 
 Spec = TypeVar("Spec")
@@ -149,13 +149,15 @@ def typed(option: Option, value: Any, noun: str = "option") -> Any:
         return option.true_means if value else ""
     if kind is str and isinstance(value, Path):
         return str(value)
-    if kind is int and not isinstance(value, bool) and hasattr(value, "__index__"):
-        return index(value)
-    if kind is float and not isinstance(value, (bool, str)) and hasattr(value, "__float__"):
+    if kind is int and (number := whole_number(value)) is not None:
+        return number
+    if (
+        kind is float
+        and not isinstance(value, (bool, str))
+        and hasattr(value, "__float__")
+        and not hasattr(value, "__len__")
+    ):
         return float(value)
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise SettingError(f"{noun} {option.name!r} takes {_KIND_NAMES[kind]}, not {value!r}")
+        raise SettingError(f"{noun} {option.name!r} takes {KIND_NAMES[kind]}, not {told(value)}")
     return value
-
-
-_KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", Mapping: "a mapping"}

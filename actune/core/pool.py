@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from actune.core.checks import checked_classes, checked_labels, checked_strings, told
+from actune.core.matching import matcher
+from actune.core.printing import counted
 from actune.core.strings import Rows, Strings
 from actune.errors import DataError, nearest
 
@@ -34,6 +37,11 @@ class Pool:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __repr__(self) -> str:
+        labels = int((self.labels != UNKNOWN).sum())
+        facts = (counted(len(self), "text"), counted(len(self.classes), "class", "classes"), counted(labels, "label"))
+        return f"Pool({', '.join(facts)})"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pool):
             return NotImplemented
@@ -46,11 +54,18 @@ class Pool:
         return Rows(self.ids)
 
     def class_number(self, name: str) -> int:
-        """The number of a class name, or a sentence that suggests the nearest."""
-        try:
-            return self.classes.index(name)
-        except ValueError:
-            raise DataError(f"unknown label {name!r}: {nearest(name, self.classes)}") from None
+        """The number of the class that a name means, or a sentence that suggests the nearest.
+
+        Case and surrounding space do not matter where the class is clear without them.
+        """
+        meant = self._match(name) if isinstance(name, str) else None
+        if meant is None:
+            raise DataError(f"unknown label {told(name)}: {nearest(str(name), self.classes)}")
+        return self.classes.index(meant)
+
+    @cached_property
+    def _match(self) -> Callable[[str], str | None]:
+        return matcher(self.classes)
 
     def known_rows(self) -> list[int]:
         """Rows whose label is known."""
@@ -108,7 +123,10 @@ class Coded:
 
 def taken_ids(count: int, first: str) -> DataError:
     """What to say of new texts whose ids are in use."""
-    return DataError(f"{count:,} of the new ids are in the pool already, the first is {first!r}")
+    return DataError(
+        f"{count:,} of the new ids are already in the pool (the first is {first!r}): remove these rows, or give the "
+        "texts other ids"
+    )
 
 
 def coded(names: Sequence[str | None]) -> Coded:
@@ -137,23 +155,28 @@ def pool_of(
     """A pool from label names. Without `classes`, they are the names that occur, sorted."""
     import numpy as np
 
-    texts = Strings.of(texts)
+    texts = checked_strings(texts, "text")
+    if not len(texts):
+        raise DataError("there are no texts: a pool needs at least one")
     if labels is None:
         labels = Coded((), np.full(len(texts), UNKNOWN))
-    given = labels if isinstance(labels, Coded) else coded(labels)
+    given = labels if isinstance(labels, Coded) else coded(checked_labels(labels))
     occurring = given.occurring()
-    known = tuple(classes) if classes is not None else tuple(occurring)
+    known = checked_classes(classes) if classes is not None else tuple(occurring)
     number = {name: index for index, name in enumerate(known)}
     if strange := [name for name in occurring if name not in number]:
         raise DataError(f"unknown label {strange[0]!r}: {nearest(strange[0], known)}")
     new_numbers = np.array([*(number.get(name, UNKNOWN) for name in given.names), UNKNOWN])  # the last is for UNKNOWN
-    names = Strings.numbered(len(texts)) if ids is None else Strings.of(ids)
+    names = Strings.numbered(len(texts)) if ids is None else checked_strings(ids, "id")
     if not len(texts) == len(names) == len(given.numbers):
-        raise DataError(f"{len(texts)} texts, {len(names)} ids and {len(given.numbers)} labels do not belong together")
+        raise DataError(
+            f"there are {len(texts)} texts, {len(names)} ids and {len(given.numbers)} labels: give one id and one "
+            "label (or None) per text"
+        )
     if ids is not None and names.repeated()[0]:
         seen: set[str] = set()
         twice = next(id for id in names if id in seen or seen.add(id))  # type: ignore[func-returns-value]
-        raise DataError(f"the id {twice!r} occurs more than once: ids name rows and must differ")
+        raise DataError(f"the id {twice!r} occurs more than once: every text needs a different id")
     return Pool(texts, names, known, as_labels(new_numbers[given.numbers]), tuple(notes))
 
 

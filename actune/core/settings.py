@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
+from actune.core.checks import KIND_NAMES
+from actune.core.matching import folded
 from actune.errors import SettingError, nearest
 
 
@@ -67,6 +69,14 @@ class Training:
     cache_limit: float = 10.0  # gigabytes that these outputs may take; above it they are computed anew
 
 
+@dataclass(frozen=True)
+class Words:
+    """What people write in the place of a class; `actune start --set skip_word=pass` changes it for a project."""
+
+    skip_word: str = "skip"  # this text cannot be labelled
+    unskip_word: str = "unskip"  # it can after all
+
+
 SYMBOLS = {
     "K": "regions",
     "M": "regions_used",
@@ -95,7 +105,10 @@ def override(values: Values, changes: Mapping[str, Any]) -> Values:
 
 
 def split_changes(changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Sorts `--set` changes into those of the method and those of the training; an unknown name is an error."""
+    """Sorts `--set` changes into those of the method and those of the training; an unknown name is an error.
+
+    `words_of` has those of the words.
+    """
     method: dict[str, Any] = {}
     training: dict[str, Any] = {}
     for given, value in changes.items():
@@ -104,10 +117,24 @@ def split_changes(changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
             method[name] = value
         elif name in asdict(Training()):
             training[name] = value
-        else:
-            known = [*asdict(Settings()), *asdict(Training()), *SYMBOLS]
+        elif name not in asdict(Words()):
+            known = [*asdict(Settings()), *asdict(Training()), *asdict(Words()), *SYMBOLS]
             raise SettingError(f"unknown setting {given!r}: {nearest(given, known)}")
     return method, training
+
+
+def words_of(changes: Mapping[str, Any], classes: Sequence[str] = ()) -> Words:
+    """The words that a project was made with, or a sentence where one of them is a class or they are the same."""
+    said = {name: str(value).strip() for name, value in changes.items() if name in asdict(Words())}
+    words = Words(**said)
+    for name, word in asdict(words).items():
+        if not word:
+            raise SettingError(f"setting {name!r} takes a word, not {changes[name]!r}")
+        if folded(word) in map(folded, classes):
+            raise SettingError(f"the class {word!r} is also the {name}: choose another word with --set {name}=WORD")
+    if folded(words.skip_word) == folded(words.unskip_word):
+        raise SettingError(f"skip_word and unskip_word are both {words.skip_word!r}: choose two different words")
+    return words
 
 
 def _convert(name: str, kind: type, value: Any) -> Any:
@@ -116,10 +143,11 @@ def _convert(name: str, kind: type, value: Any) -> Any:
             return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
         number = kind(value)
     except (KeyError, ValueError, TypeError):
-        raise SettingError(f"setting {name!r} takes a {kind.__name__}, not {value!r}") from None
+        raise SettingError(f"setting {name!r} takes {KIND_NAMES[kind]}, not {value!r}") from None
     low, high = _LIMITS.get(name, (0, float("inf")))
     if not low <= number <= high:
-        raise SettingError(f"setting {name!r} must lie between {low} and {high}, not {value}")
+        allowed = f"at least {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
+        raise SettingError(f"setting {name!r} must be {allowed}, not {value}")
     return number
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from actune.core.class_names import class_names
 from actune.core.options import Option, Place, option
 from actune.errors import SettingError
 
@@ -16,16 +16,8 @@ COMMANDS = RUN | START | COMPARE
 OWN_VOTES = "own"  # the votes that come with the data itself
 
 DATA = "Data"
-BEGINNING = "How a run begins"
+BEGINNING = "Start of a run"
 TRAINING = "Training and hardware"
-
-
-def class_names(labels: str) -> list[str]:
-    """`a,b` or `a,"b, or c"` as names."""
-    names = [name.strip() for name in next(csv.reader([labels], skipinitialspace=True), [])]
-    if not all(names):
-        raise SettingError(f"--labels takes names with commas between them, not {labels!r}")
-    return names
 
 
 def _path(value: str) -> str:
@@ -62,21 +54,29 @@ READING_OPTIONS = (
     _reading(
         "id",
         str,
-        "The column with the ids; `id` by default, and row numbers where there is no such column.",
+        "The column with the ids; `id` by default, or row numbers if there is no such column.",
         COMMANDS | GRID,
         metavar="COLUMN",
     ),
     _reading(
+        "encoding",
+        str,
+        "The encoding of files that are not UTF-8, such as cp1252; without it, the error message suggests one.",
+        COMMANDS | GRID,
+        metavar="NAME",
+    ),
+    _reading(
         "split",
         str,
-        "The column that says whether a row belongs to train, dev or test.",
+        "The column that says whether a row belongs to train, dev or test; by default none is used.",
         RUN | COMPARE | GRID,
         metavar="COLUMN",
     ),
     _reading(
         "classes",
         list,
-        "The names of the classes, separated by commas; by default they are those in the column of labels.",
+        "The class names, separated by commas, or @FILE with one name per line (or a JSON list); by default the names "
+        "in the label column.",
         START | GRID,
         flag="--labels",
         metavar="NAMES",
@@ -85,7 +85,8 @@ READING_OPTIONS = (
     _reading(
         "dev",
         str,
-        "A file with labelled texts for the dev set, which chooses the checkpoint.",
+        "A file with labelled texts for the dev set, which selects the best checkpoint; its columns may have other "
+        "names than those of the data.",
         COMMANDS | GRID,
         metavar="FILE",
         parse=_path,
@@ -93,7 +94,8 @@ READING_OPTIONS = (
     _reading(
         "test",
         str,
-        "A file with labelled texts for the test set, which measures the model.",
+        "A file with labelled texts for the test set, on which the accuracy is measured; its columns may have other "
+        "names than those of the data.",
         COMMANDS | GRID,
         metavar="FILE",
         parse=_path,
@@ -101,20 +103,25 @@ READING_OPTIONS = (
     _reading(
         "hold_out_dev",
         float,
-        "Hold out this part of the labelled rows as the dev set: a share if below 1, else a number of rows; "
+        "The part of the labelled rows to hold out as the dev set: a share if below 1, otherwise a number of rows; "
         "0.1 by default.",
         RUN | GRID,
     ),
     _reading(
         "hold_out_test",
         float,
-        "Hold out this part of the labelled rows as the test set: a share if below 1, else a number of rows; "
+        "The part of the labelled rows to hold out as the test set: a share if below 1, otherwise a number of rows; "
         "0.2 by default.",
         RUN | GRID,
     ),
-    _reading("sample", int, "Use at most this many texts of the pool, drawn at random by the seed.", RUN | GRID),
+    _reading("sample", int, "Use at most this many texts of the pool, sampled at random; all by default.", RUN | GRID),
     _reading(
-        "data_dir", str, "The folder that holds the named data sets.", RUN | COMPARE, metavar="DIR", parse=_absolute
+        "data_dir",
+        str,
+        "The folder with the named data sets; by default the one in the environment variable ACTUNE_DATA.",
+        RUN | COMPARE,
+        metavar="DIR",
+        parse=_absolute,
     ),
 )
 
@@ -126,7 +133,8 @@ class RunSpec:
     data: str = field(
         metadata={
             "option": Option(
-                "The data: a named data set (trec), a file, a folder with a train file, or a dataset id on the hub.",
+                "The data: a named data set (trec), a file, a folder with a train file, or a data set on the Hugging "
+                "Face hub.",
                 COMMANDS | CREATE,
                 flag="DATA",
                 keyword="source",
@@ -135,7 +143,7 @@ class RunSpec:
     )
     method: str = option(
         "auto",
-        "The method, which decides what to ask and which pseudo-labels to trust; `actune methods` lists them.",
+        "The method, which selects the questions and the pseudo-labels; `actune methods` lists all methods.",
         RUN | START | CREATE,
         by_value=True,
     )
@@ -145,59 +153,62 @@ class RunSpec:
         RUN | START | GRID | CREATE,
     )
     model: str = option(
-        "minilm", "The pretrained encoder: minilm, mpnet, a folder, or a model id on the hub.", COMMANDS | CREATE
+        "minilm",
+        "The pretrained encoder: minilm, mpnet, a folder, or a model on the Hugging Face hub.",
+        COMMANDS | CREATE,
     )
     learner: str = option(
         "auto",
-        "How a model learns: finetune trains the encoder, probe trains a head on frozen embeddings, and auto chooses "
-        "what this machine can do in reasonable time.",
+        "How models are trained: finetune trains the encoder, probe trains a small network on frozen embeddings, and "
+        "auto chooses by the speed of this machine.",
         RUN | START | CREATE,
     )
-    device: str = option("auto", "The device that computes: auto, cpu, or cuda.", COMMANDS | CREATE, group=TRAINING)
+    device: str = option("auto", "The device to compute on: auto, cpu, or cuda.", COMMANDS | CREATE, group=TRAINING)
     initial: int = option(
         100,
-        "Ask for this many labels before the first model is trained; by default this depends on the data.",
+        "The number of labels before the first model is trained; the default depends on the data.",
         COMMANDS | GRID | CREATE,
         from_data=True,
     )
     batch: int = option(
         100,
-        "Ask for this many labels in each round; by default this depends on the data.",
+        "The number of questions per round; the default depends on the data.",
         COMMANDS | GRID | CREATE,
         from_data=True,
     )
     rounds: int = option(  # 0 is a project that goes on as long as its people want
         0,
-        "Train this many models, one in each round; by default this depends on the data.",
+        "The number of rounds; the default depends on the data.",
         RUN | COMPARE | GRID | CREATE,
         from_data=True,
     )
-    seed: int = option(0, "The random seed: the same seed gives the same run.", RUN | START | CREATE)
-    simulated: bool = option(False, "Answer from the labels of the data, as `actune run` does.", CREATE)
+    seed: int = option(0, "The random seed; on a CPU, the same seed gives the same results.", RUN | START | CREATE)
+    simulated: bool = option(False, "Simulate the answers from the labels, as `actune run` does.", CREATE)
     noise: float = option(0.0, "The share of simulated answers that are wrong.", RUN | GRID | CREATE)
     adapt: int = option(
         0,
-        "Train the encoder on the texts themselves for this many steps of masked language modelling, before round 0.",
+        "First train the encoder on the texts with this many steps of masked language modelling.",
         RUN | START | GRID | CREATE,
         metavar="STEPS",
         group=BEGINNING,
     )
     first: str = option(
         "",
-        "How to choose the first texts, before there is a model: random, representatives, typiclust, or alps.",
+        "How the first texts are selected, before there is a model: random (the default of `actune run`), "
+        "representatives (the default of a project), typiclust, or alps.",
         RUN | START | GRID | CREATE,
         group=BEGINNING,
     )
     weak: str = option(
         "",
-        "Begin with a model that is trained on the votes of rules: `own` for the votes that come with the data, or "
-        "a file with a table of votes or with rules.",
+        "Start with a model that is trained on weak labels: `own` for the votes in the data, or a file with votes or "
+        "rules.",
         GRID | CREATE,
         group=BEGINNING,
         true_means=OWN_VOTES,
         spellings=(
             Option(
-                "Begin with a model that is trained on the votes that come with the data.",
+                "Start with a model that is trained on weak labels, from the votes in the data.",
                 RUN | START,
                 "weak",
                 bool,
@@ -205,7 +216,7 @@ class RunSpec:
                 group=BEGINNING,
             ),
             Option(
-                "Begin with a model that is trained on the votes in this file: a table of votes, or rules.",
+                "Start with a model that is trained on weak labels, from rules (.toml, .py) or a table of votes.",
                 RUN | START,
                 "votes",
                 str,
@@ -218,19 +229,19 @@ class RunSpec:
     )
     label_model: str = option(
         "em",
-        "How the votes on a text become one label: majority, em, or snorkel.",
+        "How the votes on a text are combined into one label: majority, em, or snorkel.",
         RUN | START | GRID | CREATE,
         group=BEGINNING,
     )
     keep_weak: bool = option(
         False,
-        "Keep training on the labels from votes until a person overrules them.",
+        "Train on weak labels in all rounds, until a person labels the text.",
         RUN | START | GRID | CREATE,
         group=BEGINNING,
     )
     start_from: str = option(
         "",
-        "Begin with your own classifier: the folder of a saved model, or of a run.",
+        "Start with your own classifier: the folder of a saved model or of a run.",
         RUN | START | GRID | CREATE,
         metavar="DIR",
         group=BEGINNING,
@@ -238,13 +249,13 @@ class RunSpec:
     )
     changes: Mapping[str, Any] = option(
         dict,
-        "Change settings of the method or of training (see methods.md).",
+        "Change settings of the method or of training (see [methods.md](methods.md#settings)).",
         CREATE,
         flag="--set",
         table="set",
         spellings=(
             Option(
-                "Change a setting of the method or of training; this option may be repeated.",
+                "Change a setting of the method or of training; may be repeated.",
                 COMMANDS,
                 "changes",
                 list[str],
@@ -252,19 +263,12 @@ class RunSpec:
                 metavar="NAME=VALUE",
             ),
             Option(
-                "Fine-tune only the last N layers, on stored outputs of the layers below them.",
+                "Fine-tune only the last N layers of the encoder, and compute the output of the lower ones once; "
+                "all layers by default.",
                 RUN | START,
                 "train_layers",
                 int,
                 metavar="N",
-                group=TRAINING,
-            ),
-            Option(
-                "The disk space that these stored outputs may take, in gigabytes.",
-                RUN | START,
-                "cache_limit",
-                float,
-                metavar="GB",
                 group=TRAINING,
             ),
         ),
@@ -280,7 +284,7 @@ class RunSpec:
     )
     round_seconds: float = option(
         60.0,
-        "With --learner auto on a CPU, fine-tune only where a round is estimated to take no longer than this.",
+        "With --learner auto on a CPU: fine-tune only if a round is estimated to take at most this many seconds.",
         RUN | START | CREATE,
         metavar="SECONDS",
         group=TRAINING,

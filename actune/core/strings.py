@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from actune.core.arrow import as_numpy, integer_array, string_array
+from actune.core.printing import shortened
 from actune.errors import DataError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Strings(Sequence[str]):
         return Strings(pyarrow.chunked_array(chunks, pyarrow.large_string()))
 
     def __repr__(self) -> str:
-        few = ", ".join(map(repr, self[:3]))
+        few = ", ".join(repr(shortened(each)) for each in self[:3])
         return f"Strings([{few}{', ...' if len(self) > 3 else ''}], {len(self):,} in all)"
 
     def blocks(self) -> Iterator[list[str]]:
@@ -111,7 +112,7 @@ class Strings(Sequence[str]):
         ]
         column = pyarrow.chunked_array(found, pyarrow.large_string())
         if len(column) != len(wanted):
-            raise IndexError(f"there are {len(self):,} strings, and some of the rows are not among them")
+            raise IndexError(f"some rows are outside the {len(self):,} strings")
         if (np.diff(order) < 0).any():
             column = column.take(integer_array(np.argsort(order)))
         return Strings(column)
@@ -197,7 +198,9 @@ def _array(block: list[str], before: int) -> pyarrow.Array:
     except UnicodeEncodeError:  # half of a surrogate pair, which no file and no tokenizer takes
         pass
     place = next(place for place, each in enumerate(block) if not is_text(each))
-    raise DataError(f"number {before + place:,} is {block[place]!r}: it must be a string of whole characters")
+    raise DataError(
+        f"text number {before + place:,} is {block[place]!r}: it must be a string without broken characters"
+    )
 
 
 def is_text(value: object) -> bool:

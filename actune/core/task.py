@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from actune.core.pool import Pool
+from actune.core.printing import counted
 from actune.core.settings import Settings
 
 
@@ -31,3 +32,9 @@ class Task:
     notes: tuple[str, ...] = ()  # what is worth telling, such as a scaled setting
     released: dict[str, dict[str, float]] = field(default_factory=dict)  # what the preset of that name changes
     bundled: bool = False  # a named data set that can be loaded again, so a run need not copy it
+
+    def __repr__(self) -> str:
+        parts = {"dev": self.dev, "test": self.test}
+        sizes = [f"{name} {len(part):,}" if part is not None else f"no {name}" for name, part in parts.items()]
+        classes = counted(len(self.pool.classes), "class", "classes")
+        return f"Task({self.name!r}, {counted(len(self.pool), 'text')}, {classes}, {', '.join(sizes)})"

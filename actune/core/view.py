@@ -27,19 +27,19 @@ class Outputs:
 
     def moments(self, samples: int, rows: torch.Tensor) -> Moments:
         """Of these rows alone, in their order."""
-        raise MissingSignal("these predictions have no dropout to sample: use margin or entropy")
+        raise MissingSignal("this model has no dropout, which the method needs: use margin or entropy")
 
     def perturbed(self, epsilon: float) -> torch.Tensor:  # (pool, classes)
         """Log-probabilities under the perturbation of this length that changes each prediction most."""
-        raise MissingSignal("these predictions have no word embeddings to perturb: use --learner finetune")
+        raise MissingSignal("this model has no word embeddings to perturb: use --learner finetune")
 
     def surprisal(self) -> torch.Tensor:  # (pool, tokens)
         """How much each token surprises the pretrained masked language model."""
-        raise MissingSignal("these predictions have no masked language model: use badge")
+        raise MissingSignal("this model has no masked language model: use badge")
 
     def frozen(self) -> torch.Tensor:  # (pool, width)
         """Unit embeddings of the encoder as it was before any label."""
-        raise MissingSignal("these predictions have no frozen encoder: use badge")
+        raise MissingSignal("this model has no frozen encoder: use badge")
 
 
 class View:
@@ -58,6 +58,7 @@ class View:
         streams: Streams | None = None,
         ids: Sequence[str] | None = None,
         labels: Sequence[int] | torch.Tensor = (),
+        texts: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         import torch
 
@@ -68,10 +69,22 @@ class View:
         self.streams = streams or Streams(seed=0)
         self._outputs = outputs if isinstance(outputs, Outputs) else Outputs(outputs)
         self._ids = ids
+        self._texts = texts
         self._cache: dict[Hashable, Any] = {}
+
+    def __repr__(self) -> str:
+        sizes = {"unlabelled": self.unlabelled, "labelled": self.labelled, "candidates": self.candidates}
+        return f"View({', '.join(f'{len(rows):,} {name}' for name, rows in sizes.items())})"
 
     def rng(self, purpose: str) -> np.random.Generator:
         return self.streams.rng(purpose)
+
+    @property
+    def texts(self) -> Sequence[str]:  # (pool,)
+        """The texts themselves, by row; none is read before somebody asks for it."""
+        if self._texts is None:
+            raise MissingSignal("this view was made without texts: use a score that needs only predictions")
+        return self.cached("texts", self._texts)
 
     @property
     def was_read(self) -> bool:
@@ -99,7 +112,7 @@ class View:
             return found
         again = self.cached("head input", lambda: self._checked(head_input=True).head_input)
         if again is None:
-            raise MissingSignal("these predictions have no last linear layer: use margin or entropy")
+            raise MissingSignal("this model has no last linear layer: use margin or entropy")
         return again
 
     @property
@@ -158,7 +171,7 @@ def checked(readout: Readout, ids: Sequence[str] | None = None) -> Readout:
         rows = broken.nonzero().flatten().tolist()
         names = [ids[row] if ids else str(row) for row in rows[:5]]
         raise Diverged(
-            f"the model gave NaN for {len(rows):,} of {len(broken):,} texts (ids {', '.join(names)}"
+            f"the model returned NaN for {len(rows):,} of {len(broken):,} texts (ids {', '.join(names)}"
             f"{', ...' if len(rows) > 5 else ''}): lower learning_rate, or check these texts"
         )
     return readout

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from actune.core.arrow import string_array
+from actune.core.arrow import integer_array, string_array
 from actune.core.strings import BLOCK, Strings
 from actune.errors import DataError, nearest
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow
 
 Block = Any  # an Arrow array of any type, or a list
@@ -62,6 +64,17 @@ class Cells(Sequence[object]):
                 part = block[start : start + BLOCK]
                 yield part if isinstance(part, list) else part.to_pylist()
 
+    def take(self, rows: npt.NDArray[np.int64]) -> Cells:
+        """The cells of these rows, which are in their order."""
+        import numpy as np
+
+        bounds = np.searchsorted(rows, self._starts).tolist()
+        taken: list[Block] = []
+        for block, start, low, high in zip(self._blocks, self._starts, bounds, bounds[1:], strict=False):
+            places = rows[low:high] - start
+            taken.append([block[p] for p in places] if isinstance(block, list) else block.take(integer_array(places)))
+        return Cells(taken)
+
     def strings(self) -> Strings | None:
         """The column as it lies in memory where every cell is a string, else None."""
         import pyarrow
@@ -80,6 +93,7 @@ class Table:
     cells: Mapping[str, Sequence[object]]
     numbers: Sequence[int]
     unit: str = "line"
+    notes: tuple[str, ...] = ()  # what reading found, told to the user once
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -90,12 +104,17 @@ class Table:
         more = f" and {len(rows) - SHOWN:,} more" if len(rows) > SHOWN else ""
         return f"{self.unit}{'s' if len(rows) > 1 else ''} {named}{more}"
 
+    def only(self, rows: npt.NDArray[np.int64]) -> Table:
+        """The table of these rows, which are in their order."""
+        cells = {name: _taken(column, rows) for name, column in self.cells.items()}
+        return replace(self, cells=cells, numbers=[self.numbers[row] for row in rows.tolist()])
+
     def column(self, name: str, option: str) -> Sequence[object]:
         """The cells of a column, or a sentence that lists the columns there are."""
         if name in self.cells:
             return self.cells[name]
         raise DataError(
-            f"{self.source} has no column {name!r}, name one with {option}: {nearest(name, map(str, self.cells))}"
+            f"{self.source} has no column {name!r}: set it with {option} ({nearest(name, map(str, self.cells))})"
         )
 
 
@@ -119,12 +138,24 @@ class Columns:
         return {name: Cells(blocks) for name, blocks in self._blocks.items()}
 
 
+def header_of(names: Sequence[str], source: str) -> list[str]:
+    """The names of columns; those without a name get their place as one."""
+    header = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
+    if twice := next((name for name in header if header.count(name) > 1), ""):
+        raise DataError(f"{source} has more than one column {twice!r}: rename one of them")
+    return header
+
+
 def blocks_of(cells: Sequence[object]) -> Iterator[Sequence[object]]:
     """Any cells, some thousands at a time."""
     if isinstance(cells, Cells):
         yield from cells.blocks()
     elif len(cells):
         yield cells
+
+
+def _taken(cells: Sequence[object], rows: npt.NDArray[np.int64]) -> Sequence[object]:
+    return cells.take(rows) if isinstance(cells, Cells) else [cells[row] for row in rows.tolist()]
 
 
 def packed(cells: list[object]) -> Block:

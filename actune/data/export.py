@@ -1,4 +1,4 @@
-"""Tables into files, whole or not at all: CSV and TSV safe for spreadsheets, JSON lines and Parquet as they are."""
+"""Tables into files, whole or not at all: CSV, TSV and Excel safe from formulas, JSON lines and Parquet as they are."""
 
 from __future__ import annotations
 
@@ -12,40 +12,59 @@ from typing import BinaryIO
 
 from actune.core.files import replacing
 from actune.data.escaping import RISKY, escape
+from actune.data.excel import check_excel, write_sheet
 from actune.errors import DataError, StorageError
 
 Rows = Sequence[Sequence[object]]
 
 
-def write_table(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]], raw: bool = False) -> None:
-    """Writes rows to a file; the suffix decides how. `raw` leaves CSV cells as they are, for machines."""
+def write_table(
+    path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]], raw: bool = False
+) -> list[str]:
+    """Writes rows to a file, and gives notes on what the file cannot hold; the suffix decides how.
+
+    `raw` leaves CSV cells as they are, for other programs.
+    """
     path = check_target(path)
     rows = list(rows)
     mark = b""
+    notes: list[str] = []
     if not raw and path.suffix.lower() in (".csv", ".tsv"):
-        if risky := [name for name in columns if name.startswith(RISKY)]:
-            raise DataError(f"a spreadsheet may run the column name {risky[0]!r}: rename it, or export with --raw")
+        check_names(columns)
         columns, rows = escape(columns, rows)
         mark = b"" if _ascii(columns, rows) else BOM_UTF8  # without it Excel takes UTF-8 for an old code page
 
     def write(handle: BinaryIO) -> None:
         handle.write(mark)
-        _WRITERS[path.suffix.lower()](handle, columns, rows)
+        notes.extend(_WRITERS[path.suffix.lower()](handle, columns, rows) or ())
 
     try:
         _write_whole(path, write)
     except UnicodeEncodeError as error:
-        raise DataError(f"cannot write {path}: a cell holds half a character ({error.reason}), remove it") from None
+        raise DataError(f"cannot write {path}: a cell has a broken character ({error.reason}); remove it") from None
+    return notes
 
 
 def check_target(path: str | Path) -> Path:
     """The path of a file that can be written, or a sentence; to be called before long work whose end is a file."""
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
-        raise DataError(f"cannot write {path}: its suffix must be one of {', '.join(_WRITERS)}")
+        raise DataError(f"cannot write {path}: its name must end in one of {', '.join(_WRITERS)}")
+    if path.suffix.lower() == ".xlsx":
+        check_excel()
     if not path.parent.is_dir():
-        raise StorageError(f"cannot write {path} (there is no folder {path.parent}): choose another folder")
+        raise StorageError(
+            f"cannot write {path}, because there is no folder {path.parent}: create it or choose another folder"
+        )
     return path
+
+
+def check_names(columns: Sequence[str]) -> None:
+    """Refuses names of columns that a spreadsheet would run: an apostrophe there would make another name of them."""
+    if risky := [name for name in columns if name.startswith(RISKY)]:
+        raise DataError(
+            f"a spreadsheet could run the column name {risky[0]!r} as a formula: rename the column, or add --raw"
+        )
 
 
 def _ascii(columns: Sequence[str], rows: Rows) -> bool:
@@ -68,7 +87,7 @@ def _csv(handle: BinaryIO, columns: Sequence[str], rows: Rows, delimiter: str = 
     writer = csv.writer(text, delimiter=delimiter)
     try:
         writer.writerow(columns)
-        writer.writerows(rows)
+        writer.writerows([_plain(cell) for cell in row] for row in rows)
     finally:
         text.detach()
 
@@ -81,23 +100,40 @@ def _jsonl(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> None:
     for row in rows:
         # JSON has no NaN, and only NaN differs from itself
         cells = {name: None if cell != cell else cell for name, cell in zip(columns, row, strict=True)}
-        handle.write(json.dumps(cells, ensure_ascii=False).encode("utf-8") + b"\n")
+        handle.write(json.dumps(cells, ensure_ascii=False, default=str).encode("utf-8") + b"\n")
 
 
-def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> None:
+def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:
     import pyarrow
     import pyarrow.parquet
 
-    try:
-        table = pyarrow.table({name: [row[place] for row in rows] for place, name in enumerate(columns)})
-    except pyarrow.ArrowException as error:
-        raise DataError(f"a column holds cells of several kinds, which Parquet cannot take ({error})") from None
-    pyarrow.parquet.write_table(table, handle)
+    arrays, notes = [], []
+    for place, name in enumerate(columns):
+        cells = [row[place] for row in rows]
+        try:
+            arrays.append(pyarrow.array(cells))
+        except pyarrow.ArrowException:
+            arrays.append(pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells]))
+            notes.append(
+                f"column {name!r} has values of several types, which Parquet cannot store, so they were written as text"
+            )
+    pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, list(columns)), handle)
+    return notes
 
 
-_WRITERS: dict[str, Callable[[BinaryIO, Sequence[str], Rows], None]] = {
+def _sheet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:
+    return write_sheet(handle, columns, [[_plain(cell) for cell in row] for row in rows])
+
+
+def _plain(cell: object) -> object:
+    """Lists and objects, which JSON lines and Parquet can hold, as JSON."""
+    return json.dumps(cell, ensure_ascii=False, default=str) if isinstance(cell, (list, dict)) else cell
+
+
+_WRITERS: dict[str, Callable[[BinaryIO, Sequence[str], Rows], list[str] | None]] = {
     ".csv": _csv,
     ".tsv": _tsv,
     ".jsonl": _jsonl,
     ".parquet": _parquet,
+    ".xlsx": _sheet,
 }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from actune.core.checks import several
 from actune.data.cells import Cells, Table, packed
 from actune.errors import DataError
 
@@ -32,8 +33,10 @@ def table_of(data: Data) -> Table:
     if isinstance(data, Mapping):
         if splits := [name for name, part in data.items() if hasattr(part, "with_format")]:
             raise DataError(f"the data has the splits {', '.join(splits)}: give one of them, such as data['train']")
-        return _table({str(name): Cells([packed(list(cells))]) for name, cells in data.items()})
-    if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
+        return _table(
+            {str(name): Cells([packed(list(several(cells, f"cells of {name!r}")))]) for name, cells in data.items()}
+        )
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes, set, frozenset)):  # a set has no order
         return _list_table(list(data))
     raise DataError(f"cannot read texts from a {type(data).__name__}: give {KINDS}")
 
@@ -57,7 +60,7 @@ def _table(cells: Mapping[str, Sequence[object]]) -> Table:
     lengths = {name: len(column) for name, column in cells.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise DataError(f"the columns differ in length ({shown}): give each as many cells")
+        raise DataError(f"the columns have different lengths ({shown}): give all columns the same length")
     return Table(IN_MEMORY, dict(cells), range(1, max(lengths.values(), default=0) + 1), unit="row")
 
 

@@ -47,7 +47,7 @@ def make_task_from_hub(data: str, reading: Reading, seed: int = 0) -> Task:
 
     parts = read_splits(_splits(id, config or None), read)
     if "train" not in parts:
-        raise DataError(f"{id!r} on the hub has no split 'train': download it and name a file")
+        raise DataError(f"{id!r} on the hub has no split 'train': download the data set and give a file")
     return task_of(data, parts, reading, seed)
 
 

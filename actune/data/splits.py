@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from actune.core.matching import alike, matches
 from actune.core.pool import UNKNOWN, Coded, Pool, pool_of
+from actune.core.printing import counted
 from actune.core.settings import own_settings
 from actune.core.streams import Streams
 from actune.core.task import Plan, Task
 from actune.data.cells import Table
-from actune.data.formats import pool_from, repeats
+from actune.data.finding import find_columns
+from actune.data.formats import pool_from, repeats, with_texts
 from actune.data.frames import Data
 from actune.data.tables import read_table
 from actune.errors import DataError
@@ -38,6 +41,7 @@ class Reading:
     hold_out_dev: float = 0.1  # a share of the labelled rows if below 1, else a number of rows
     hold_out_test: float = 0.2
     sample: int | None = None  # at most so many rows of the pool, by seed
+    encoding: str | None = None  # of files that are not UTF-8
 
 
 USUAL = Reading()
@@ -52,11 +56,15 @@ def make_task(
     seed: int = 0,
 ) -> Task:
     """A task from one to three files, frames or lists. What is not given is held out of the labelled rows."""
-    parts = _by_column(read_table(train), reading) if reading.split else {"train": read_part(train, reading)}
+    table = read_table(train, reading.encoding)
+    parts = _by_column(table, reading) if reading.split else {"train": _pool(table, reading)}
+    notes: list[str] = []
     for part, data in (("dev", dev), ("test", test)):
         if data is not None:
-            parts[part] = read_part(data, reading, require_labels=True)
-    return task_of(name, parts, reading, seed)
+            parts[part], found = _held(part, data, reading, parts["train"].classes)
+            notes += found
+    task = task_of(name, parts, reading, seed)
+    return replace(task, notes=(*notes, *task.notes))
 
 
 def make_task_from_splits(name: str, splits: Mapping[str, Data], reading: Reading = USUAL, seed: int = 0) -> Task:
@@ -84,7 +92,22 @@ def are_splits(data: object) -> bool:
 
 def read_part(data: Data, reading: Reading, require_labels: bool = False) -> Pool:
     """The pool in one file or frame, read as the user asked."""
-    return _pool(read_table(data), reading, require_labels)
+    return _pool(read_table(data, reading.encoding), reading, require_labels)
+
+
+def _held(part: str, data: Data, reading: Reading, train_classes: Sequence[str]) -> tuple[Pool, list[str]]:
+    """A dev or test set, which may name its columns differently and need not have ids, and notes on it."""
+    table = read_table(data, reading.encoding)
+    classes = reading.classes or train_classes
+    found = find_columns(table, reading.text, reading.label, reading.id, classes)
+    pool = pool_from(found.table, found.text, found.label, found.id, reading.classes, require_labels=True)
+    notes = [*found.notes, *(note for note in pool.notes if note not in repeats(pool.texts))]
+    meant = matches(pool.classes, train_classes)
+    names = tuple(meant.get(name, name) for name in pool.classes)
+    if reading.classes is None and names != pool.classes:
+        notes.append("its labels were matched to the classes after ignoring case and spaces")
+        pool = pool_of(pool.texts, Coded(names, pool.labels), pool.ids, notes=pool.notes)
+    return pool, [f"{part}: {note}" for note in notes]
 
 
 def task_of(name: str, parts: dict[str, Pool], reading: Reading, seed: int) -> Task:
@@ -98,7 +121,14 @@ def task_of(name: str, parts: dict[str, Pool], reading: Reading, seed: int) -> T
         notes += cut
     for part, other in (("dev", dev), ("test", test)):
         if other is not None and (shared := pool.texts.in_common(other.texts)):
-            notes.append(f"{shared:,} different texts of {part} are in the pool too: its scores may flatter")
+            notes.append(
+                f"the {part} set shares {counted(shared, 'text')} with the pool, so its scores may be too high"
+            )
+    for names in alike(classes):
+        told = " and ".join(map(repr, names))
+        notes.append(
+            f"{told} differ only in case or spaces, but count as {len(names)} classes unless you correct the data"
+        )
     settings = own_settings(len(pool), len(classes))
     return Task(name, pool, dev, test, settings, own_plan(len(pool), len(classes)), notes=tuple(notes))
 
@@ -124,17 +154,17 @@ def cut_dev(dev: Pool, seed: int) -> tuple[Pool, list[str]]:
     """At most a thousand rows of dev, drawn by seed, and a note if some were left out."""
     if len(dev) <= MOST_DEV:
         return dev, []
-    note = f"dev is {MOST_DEV:,} of {len(dev):,} rows, by seed"
+    note = f"the dev set is a random sample of {MOST_DEV:,} of {len(dev):,} rows"
     return dev.only(draw(range(len(dev)), MOST_DEV, seed, "dev")), [note]
 
 
 def cut_pool(pool: Pool, most: int | None, seed: int) -> tuple[Pool, list[str]]:
     """At most so many rows, drawn by the seed, and a word about it."""
     if most is not None and most < 1:
-        raise DataError(f"a sample has at least one row, not {most}")
+        raise DataError(f"--sample must be at least 1, not {most}")
     if most is None or len(pool) <= most:
         return pool, []
-    note = f"the pool is {most:,} of {len(pool):,} rows, by seed"
+    note = f"the pool is a random sample of {most:,} of {len(pool):,} rows"
     return part_of(pool, draw(range(len(pool)), most, seed, "pool")), [note]
 
 
@@ -177,10 +207,13 @@ def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool
     if not labelled or not n_test + n_dev:
         return pool, dev, test
     if len(labelled) < len(pool.classes):
-        counts = f"{len(labelled)} labelled rows are fewer than the {len(pool.classes)} classes"
-        raise DataError(f"{counts}: label more of them, or hold no dev and no test out")
+        counts = f"there are {len(labelled)} labelled rows for {len(pool.classes)} classes"
+        raise DataError(f"{counts}: label more rows, or use --hold-out-dev 0 --hold-out-test 0")
     if n_test + n_dev >= len(labelled):
-        raise DataError(f"{n_test + n_dev:,} of {len(labelled):,} labelled rows cannot be held out: hold out fewer")
+        raise DataError(
+            f"cannot hold out {n_test + n_dev:,} of {len(labelled):,} labelled rows: lower --hold-out-dev or "
+            "--hold-out-test"
+        )
     order = np.asarray(labelled, np.int64)[Streams(seed).rng("split").permutation(len(labelled))]
     if n_test:
         test = part_of(pool, order[:n_test])
@@ -199,11 +232,11 @@ def _classes(parts: dict[str, Pool], reading: Reading) -> tuple[str, ...]:
     found = sorted({name for pool in parts.values() for name in pool.classes})
     classes = reading.classes or tuple(found)
     if not classes:
-        raise DataError("there are no labels at all: name the label column with --label, or the classes with --labels")
+        raise DataError("the data has no labels: set the label column with --label, or the class names with --labels")
     if twice := [name for name in classes if classes.count(name) > 1]:
         raise DataError(f"the class {twice[0]!r} is named twice: name each class once")
     if len(classes) < 2:
-        raise DataError(f"there is only the class {classes[0]!r}: a classifier needs at least two classes")
+        raise DataError(f"the only class is {classes[0]!r}: a classifier needs at least two classes")
     return classes
 
 
@@ -212,15 +245,16 @@ def _pool(table: Table, reading: Reading, require_labels: bool = False) -> Pool:
 
 
 def _by_column(table: Table, reading: Reading) -> dict[str, Pool]:
+    table = with_texts(table, reading.text)
     cells = table.column(str(reading.split), "--split")
     found = [SPLITS.get(str(cell).strip().lower()) for cell in cells]
     if strange := [row for row, part in enumerate(found) if part is None]:
         first = f"{cells[strange[0]]!r}, in {table.where(strange)}"
-        raise DataError(f"column {reading.split!r} in {table.source} must say train, dev or test, not {first}")
+        raise DataError(f"column {reading.split!r} in {table.source} must contain train, dev or test, not {first}")
     pool = _pool(table, reading)
     rows = {part: [row for row, other in enumerate(found) if other == part] for part in ("train", "dev", "test")}
     if not rows["train"]:
-        raise DataError(f"column {reading.split!r} in {table.source} names no train row: mark some as train")
+        raise DataError(f"column {reading.split!r} in {table.source} marks no row as train: mark at least one")
     if bare := [row for row in rows["dev"] + rows["test"] if pool.labels[row] == UNKNOWN]:
         raise DataError(f"{table.source} has no label in {table.where(bare)}: dev and test rows need one")
     return {part: part_of(pool, chosen) for part, chosen in rows.items() if chosen}

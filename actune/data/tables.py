@@ -1,4 +1,4 @@
-"""Files into tables of cells: CSV, TSV, JSON lines, JSON and Parquet, plain or compressed, read in blocks."""
+"""Files into tables of cells: CSV, TSV, JSON lines, JSON, Excel and Parquet, text also compressed, read in blocks."""
 
 from __future__ import annotations
 
@@ -6,55 +6,58 @@ import csv
 import gzip
 import io
 import json
-import zlib
 from array import array
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from actune.core.strings import BLOCK
-from actune.data.cells import Columns, Table
+from actune.data.cells import Columns, Table, header_of
+from actune.data.encodings import find_encoding
 from actune.data.escaping import unescape
+from actune.data.excel import read_sheet
 from actune.data.frames import Data, arrow_table, by_column, table_of
 from actune.errors import DataError
 
-PIECE = 2**20  # bytes that are checked at a time
+DELIMITERS = ",;\t|"
+SAMPLED = 50  # rows that show what separates the cells of a file
 
 
-def read_table(data: Data) -> Table:
-    """The table in a file, whose suffix decides how it is read, or in a frame, a data set or a list in memory."""
+def read_table(data: Data, encoding: str | None = None) -> Table:
+    """The table in a file, whose suffix decides how it is read, or in a frame, a data set or a list in memory.
+
+    `encoding` is that of a text file that is not UTF-8.
+    """
     if not isinstance(data, (str, Path)):
         table, source = table_of(data), "the data"
     else:
-        table, source = _read_file(Path(data)), str(data)
+        table, source = _read_file(Path(data), encoding), str(data)
     if not len(table):
         raise DataError(f"{source} has no rows: it needs at least one text")
     return table
 
 
-def _read_file(path: Path) -> Table:
+def _read_file(path: Path, encoding: str | None) -> Table:
     if path.is_dir():
-        raise DataError(f"{path} is a folder, not a file: name a file in it")
+        raise DataError(f"{path} is a folder, not a file: give a file in it")
     if not path.exists():
         raise DataError(f"there is no file {path}: check the path")
     kind = file_kind(path)
-    if kind == ".parquet":
-        return _parquet(path)
-    _check_text(path)
-    return _READERS[kind](path)
+    if kind in _BINARY:
+        return _BINARY[kind](path)
+    return _READERS[kind](path, find_encoding(path, _opened, encoding))
 
 
 def file_kind(path: Path) -> str:
     """The suffix that decides how a file is read, without that of a compression."""
     name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
     kind = name[name.rfind(".") :] if "." in name else ""
-    if kind in _READERS or (kind == ".parquet" and path.name.lower().endswith(kind)):
+    if kind in _READERS or (kind in _BINARY and path.name.lower().endswith(kind)):
         return kind
-    raise DataError(
-        f"{path} has a suffix that is not known: use one of {', '.join(_READERS)} (also with .gz or .zst) or .parquet"
-    )
+    known = f"{', '.join(_READERS)} (also with .gz or .zst), {' or '.join(_BINARY)}"
+    raise DataError(f"{path} has an unknown file type: use one of {known}")
 
 
 def has_known_suffix(path: Path) -> bool:
@@ -63,47 +66,6 @@ def has_known_suffix(path: Path) -> bool:
         return bool(file_kind(path))
     except DataError:
         return False
-
-
-def _check_text(path: Path) -> None:
-    """Reads a file once, in blocks, and says in one sentence what keeps it from being text."""
-    nul: tuple[int, int] | None = None  # the place and the line
-    wrong = ""
-    blank, before, lines = True, 0, 1
-    decoder = getincrementaldecoder("utf-8")()
-    try:
-        with _opened(path) as stream:
-            while block := bytes(stream.read(PIECE)):
-                if before == 0:
-                    if block[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-                        raise DataError(f"{path} is UTF-16 text: save it as UTF-8")
-                    blank = not (body := block.removeprefix(BOM_UTF8)) or body.isspace()
-                else:
-                    blank = blank and block.isspace()
-                if nul is None and (place := block.find(0)) >= 0:
-                    nul = before + place, lines + block.count(b"\n", 0, place)
-                wrong = wrong or _broken(decoder, block, before, lines)
-                before, lines = before + len(block), lines + block.count(b"\n")
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise DataError(f"cannot read {path} ({error}): check the file and its permissions") from None
-    wrong = wrong or _broken(decoder, b"", before, lines)
-    if nul is not None:
-        raise DataError(f"{path} has a NUL character at byte {nul[0]}, line {nul[1]}: remove it, or save it as UTF-8")
-    if wrong:
-        raise DataError(f"{path} is not UTF-8 text ({wrong}): save it as UTF-8")
-    if blank:
-        raise DataError(f"{path} is empty: it needs at least one text")
-
-
-def _broken(decoder: IncrementalDecoder, block: bytes, before: int, lines: int) -> str:
-    """The first byte that is no UTF-8, with its place and its line; an empty block is the end of the file."""
-    waiting = len(decoder.getstate()[0])  # bytes of a character that began in the block before
-    try:
-        decoder.decode(block, final=not block)
-    except UnicodeDecodeError as error:
-        line = lines + error.object.count(b"\n", 0, error.start)
-        return f"byte 0x{error.object[error.start]:02x} at position {before - waiting + error.start}, line {line}"
-    return ""
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -116,14 +78,14 @@ def _opened(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def _lines(path: Path) -> io.TextIOWrapper:
+def _lines(path: Path, encoding: str) -> io.TextIOWrapper:
     # not str.splitlines: a text may hold U+2028 and other ends of lines that end no row
-    return io.TextIOWrapper(_opened(path), encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(_opened(path), encoding=encoding, newline="")
 
 
-def _csv(path: Path, delimiter: str | None = None) -> Table:
+def _csv(path: Path, encoding: str, delimiter: str | None = None) -> Table:
     csv.field_size_limit(2**31 - 1)  # a text of a megabyte is a text
-    delimiter = delimiter or _delimiter(path)
+    delimiter = delimiter or _delimiter(path, encoding)
     header: list[str] = []
     flat: list[object] = []  # the cells of a block, row by row: rows as lists would keep the garbage collector busy
     numbers = array("q")
@@ -134,22 +96,26 @@ def _csv(path: Path, delimiter: str | None = None) -> Table:
         cells = {name: flat[place :: len(header)] for place, name in enumerate(header)}
         if (broken := unescape(cells)) is not None:
             line = numbers[len(numbers) - rows + broken]
-            raise DataError(f"{path} line {line} has a broken mark of escaped cells: export the file again")
+            raise DataError(f"{path} line {line} has a damaged marker of escaped cells: export the file again")
         columns.add(cells, rows)
         flat.clear()
 
     line = 1
-    with _lines(path) as lines:
+    with _lines(path, encoding) as lines:
         # strict: a quote that is never closed would otherwise swallow the rest of the file without a word
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
             for row in reader:
                 if row and not header:
-                    header = _header(row, path)
+                    header = header_of(row, str(path))
                 elif row:
+                    while len(row) > len(header) and not row[-1]:  # more separators at the end than the header has
+                        row.pop()
                     if len(row) != len(header):
                         counts = f"{len(row)} cell{'s' if len(row) > 1 else ''} instead of {len(header)}"
-                        raise DataError(f"{path} line {line} has {counts}: quote cells that hold a {delimiter!r}")
+                        raise DataError(
+                            f"{path} line {line} has {counts}: put quotes around cells that contain {delimiter!r}"
+                        )
                     flat += row
                     numbers.append(line)
                     if not len(numbers) % BLOCK:
@@ -161,31 +127,32 @@ def _csv(path: Path, delimiter: str | None = None) -> Table:
     return Table(str(path), columns.cells(), numbers)
 
 
-def _delimiter(path: Path) -> str:
-    """A comma, or what splits a header that has no comma: spreadsheets write semicolons where commas are decimal."""
-    with suppress(csv.Error), _lines(path) as lines:
+def _delimiter(path: Path, encoding: str) -> str:
+    """The sign that splits the first rows into the same number of cells; else a comma, or what splits the header.
+
+    Spreadsheets write semicolons where commas are decimal, and texts may hold any of these signs.
+    """
+    for sign in DELIMITERS:
+        with suppress(csv.Error), _lines(path, encoding) as lines:
+            rows = [len(row) for row in islice(csv.reader(lines, delimiter=sign, strict=True), SAMPLED) if row]
+            if rows and rows[0] > 1 and len(set(rows)) == 1:
+                return sign
+    with suppress(csv.Error), _lines(path, encoding) as lines:
         header = next((row for row in csv.reader(lines) if row), [])
         if len(header) == 1:
-            return next((sign for sign in ";\t|" if sign in header[0]), ",")
+            return next((sign for sign in DELIMITERS if sign in header[0]), ",")
     return ","
 
 
-def _header(row: list[str], path: Path) -> list[str]:
-    header = [name.strip() for name in row]
-    if twice := next((name for name in header if name and header.count(name) > 1), ""):
-        raise DataError(f"{path} has more than one column {twice!r}: rename one of them")
-    return header
+def _tsv(path: Path, encoding: str) -> Table:
+    return _csv(path, encoding, delimiter="\t")
 
 
-def _tsv(path: Path) -> Table:
-    return _csv(path, delimiter="\t")
-
-
-def _jsonl(path: Path) -> Table:
+def _jsonl(path: Path, encoding: str) -> Table:
     records: list[dict[str, object]] = []
     numbers = array("q")
     columns = Columns()
-    with _lines(path) as lines:
+    with _lines(path, encoding) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 records.append(_record(line, f"{path} line {number}"))
@@ -207,8 +174,8 @@ def _record(line: str, place: str) -> dict[str, object]:
     return record
 
 
-def _json(path: Path) -> Table:
-    with _lines(path) as lines:
+def _json(path: Path, encoding: str) -> Table:
+    with _lines(path, encoding) as lines:
         try:
             records = json.load(lines)
         except (ValueError, RecursionError) as error:
@@ -230,4 +197,5 @@ def _parquet(path: Path) -> Table:
     return arrow_table(table, str(path))
 
 
-_READERS: dict[str, Callable[[Path], Table]] = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".json": _json}
+_READERS: dict[str, Callable[[Path, str], Table]] = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".json": _json}
+_BINARY: dict[str, Callable[[Path], Table]] = {".xlsx": read_sheet, ".parquet": _parquet}

@@ -18,7 +18,7 @@ from actune.core.task import Plan, Task
 from actune.data.cells import Table
 from actune.data.folders import make_task_from_folder
 from actune.data.formats import repeats
-from actune.data.frames import Data, is_in_memory
+from actune.data.frames import IN_MEMORY, Data, is_in_memory
 from actune.data.hub import has_hub, make_task_from_hub, read_hub
 from actune.data.splits import (
     MOST_DEV,
@@ -65,8 +65,8 @@ def cards() -> dict[str, Card]:
 
 def card(name: str) -> Card:
     """One named data set, or a sentence that suggests the nearest."""
-    if name not in cards():
-        raise DataError(f"there is no data set and no file {name!r}: {nearest(name, cards())}")
+    if not isinstance(name, str) or name not in cards():
+        raise DataError(f"{name!r} is neither a file nor a named data set: {nearest(name, cards())}")
     return cards()[name]
 
 
@@ -85,12 +85,14 @@ def resolve(
     if is_in_memory(data):
         return _from_memory(data, dev, test, reading, seed)
     path = Path(data)
-    if (dev or test) and (str(data) in cards() or path.is_dir()):
-        raise DataError(f"{data} has its own dev and test: name one train file beside {dev or test}")
+    other = next((part if isinstance(part, (str, Path)) else IN_MEMORY for part in (dev, test) if part is not None), "")
+    if other and (str(data) in cards() or path.is_dir()):
+        raise DataError(f"{data} already has a dev and a test set: give a single train file to use {other}")
     if str(data) in cards():
         if replace(reading, sample=None) != USUAL:
             raise DataError(
-                f"{data} is a named data set with its own columns, classes and splits: only `actune run` takes it"
+                f"{data} is a named data set with its own columns, classes and splits, for `actune run` and `actune "
+                "compare`: give a file"
             )
         return load_task(str(data), data_dir, seed, reading.sample)
     if path.is_dir():
@@ -98,8 +100,10 @@ def resolve(
             return load_task(path.resolve().name, path.resolve().parent, seed, reading.sample)
         return make_task_from_folder(path, reading, seed)
     if _on_the_hub(str(data)):
-        if dev or test:
-            raise DataError(f"{data} on the hub has its own dev and test: name one train file beside {dev or test}")
+        if other:
+            raise DataError(
+                f"{data} on the hub already has a dev and a test set: give a single train file to use {other}"
+            )
         return make_task_from_hub(str(data), reading, seed)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return make_task(path.name.split(".")[0], path, dev, test, reading, seed)
@@ -110,7 +114,7 @@ def _from_memory(data: Data, dev: Data | None, test: Data | None, reading: Readi
     if not are_splits(data):
         return make_task("data", data, dev, test, reading, seed)
     if dev is not None or test is not None:
-        raise DataError("the data has its own splits: give its train split alone beside another dev or test")
+        raise DataError("the data already has splits: give only its train split if you set another dev or test set")
     return make_task_from_splits("data", data, reading, seed)
 
 
@@ -132,14 +136,18 @@ def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0, samp
         pool, dev, test = (_read(known, folder, part) for part in ("train", "dev", "test"))
     else:
         pool, dev, test = _from_hub(known, seed)
-        notes.append(f"{name} comes from the hub with {len(pool):,} rows: numbers may differ from published ones")
+        notes.append(
+            f"{name} was loaded from the hub with {len(pool):,} rows, so results may differ from published ones"
+        )
     dev, cut = cut_dev(dev, seed)
     pool, drawn = cut_pool(pool, sample, seed)
     notes += drawn
     growth = scaled_growth(known, len(pool))
     if growth != known.settings.growth:
         sizes = f"the pool has {len(pool):,} rows and the paper's {known.paper_pool:,}"
-        notes.append(f"k (growth) is {growth:,} and not the paper's {known.settings.growth:,}: {sizes}")
+        notes.append(
+            f"the setting growth (k) is {growth:,} and not the paper's {known.settings.growth:,}, because {sizes}"
+        )
     settings = replace(known.settings, growth=growth)
     # the hub may change under us, so a run must copy what came from there
     bundled = folder is not None
@@ -157,7 +165,7 @@ def load_votes(name: str, data_dir: str | Path | None = None) -> Sequence[list[i
     folder = find_folder(known, data_dir)
     cells = _verified(known, folder, "train").cells.get("weak_labels") if folder is not None else None
     if cells is None:
-        raise DataError(f"{name} comes without votes of rules: use trec, or chemprot with --data-dir")
+        raise DataError(f"{name} has no votes of rules: use trec, or chemprot with --data-dir")
     return cast("Sequence[list[int]]", cells)
 
 
@@ -186,8 +194,8 @@ def find_folder(known: Card, data_dir: str | Path | None = None) -> Path | None:
         return None
     here = f"{known.name}/{{train,dev,test}}.jsonl.zst"
     hub = ", or install actune[hub]" if known.hub else ""
-    where = f"{data_dir} holds no {here}" if data_dir else f"the files of {known.name!r} are not at hand"
-    raise DataError(f"{where}: name a folder that holds {here} with --data-dir or {VARIABLE}{hub}")
+    where = f"{data_dir} has no {here}" if data_dir else f"the files of {known.name!r} were not found"
+    raise DataError(f"{where}: set --data-dir or {VARIABLE} to a folder that contains {here}{hub}")
 
 
 def _train_file(folder: Path) -> Path:

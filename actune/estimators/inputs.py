@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from actune.core.checks import told
 from actune.core.pool import UNKNOWN
 from actune.core.strings import is_text
 from actune.errors import InputError
@@ -35,7 +36,7 @@ def texts_of(X: Any) -> list[str]:
         raise InputError("X has 0 samples: give at least one text")
     for row, text in enumerate(texts):
         if not is_text(text):
-            raise InputError(f"row {row:,} of X is {text!r}, which is no text: fill it in, or leave the row out")
+            raise InputError(f"row {row:,} of X is {text!r}, which is not a text: replace it, or leave the row out")
     return texts
 
 
@@ -60,14 +61,14 @@ def targets_of(y: Any, texts: int) -> Targets:
         )
     labels = labels_of(y)
     if len(labels) != texts:
-        raise InputError(f"X has {texts:,} texts and y has {len(labels):,} labels: give one for each text")
+        raise InputError(f"X has {texts:,} texts and y has {len(labels):,} labels: give one label (or None) per text")
     known = is_labelled(labels)
     if not known.any():
         raise InputError(f"none of the {texts:,} texts has a label: label some texts of at least two classes")
     given = labels[known]
     kinds = {type(label).__name__ for label in given.tolist()}
     if len(kinds) > 1 and "str" in kinds:
-        raise InputError(f"y mixes labels of the kinds {' and '.join(sorted(kinds))}: use one kind")
+        raise InputError(f"y mixes labels of the types {' and '.join(sorted(kinds))}: use one type")
     if not isinstance(y, np.ndarray):
         given = np.asarray(given.tolist())
     check_classification_targets(given)
@@ -81,7 +82,10 @@ def targets_of(y: Any, texts: int) -> Targets:
 
 def labels_of(y: Any) -> npt.NDArray[Any]:
     """`y` as one array, in which None and NaN are what they were: NumPy would make a list of them and names text."""
-    return column_or_1d(np.asarray(y, object) if isinstance(y, (list, tuple)) else y, warn=True)  # type: ignore[no-any-return]
+    try:
+        return column_or_1d(np.asarray(y, object) if isinstance(y, (list, tuple)) else y, warn=True)  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise InputError(f"y is {told(y)}, which is not a list of labels: {error}") from None
 
 
 def is_labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

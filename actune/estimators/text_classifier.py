@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from actune.core.checks import told
 from actune.core.files import replacing_folder, storage_sentences
 from actune.core.labels import Labels
 from actune.core.pool import UNKNOWN, pool_of_numbers
@@ -21,17 +22,21 @@ from actune.core.streams import Streams
 from actune.core.strings import Strings
 from actune.core.task import Task
 from actune.core.training_set import PseudoLabels
-from actune.core.view import checked
-from actune.errors import DataError, ModelError
+from actune.errors import DataError, ModelError, SettingError
 from actune.estimators.inputs import is_labelled, labels_of, targets_of, texts_of
 from actune.methods.finding import MethodValue
 from actune.methods.method import Method
+from actune.models.encoders import choose_device
+from actune.models.portable import FILE as PORTABLE
+from actune.models.portable import make_portable
+from actune.models.sources import fetch, find_model
 from actune.rounds.fitting import Fitted, fit, training_set
 from actune.rounds.outputs import free_rows, view_of
-from actune.rounds.predicting import Predictor, predictor
+from actune.rounds.predicting import TextModel, load_model
 from actune.rounds.prepared import PreparedTask
 from actune.rounds.selecting import select
 from actune.session.config import Config
+from actune.session.loading import load
 from actune.session.preparing import method_of, prepare
 from actune.session.request import check, make_request
 from actune.session.resolve import resolve_request
@@ -55,14 +60,16 @@ class State:
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns from labelled texts, and by self-training from unlabelled ones; `query` says which to label next.
 
-    Rows of `y` that are None, NaN, -1 or an empty text have no label: they are the pool that the method trusts and asks
-    about. A method with a teacher (`auto`, `ust`, `st`, ...) needs one round. A method whose pseudo-labels come from
-    the model of the round before (`actune`, `asst`, ...) is fitted twice: on the labels alone, and then also on the
-    pseudo-labels that the first model has chosen. There is no dev set, so every fit keeps its last step.
+    Rows of `y` that are None, NaN, -1 or an empty text have no label: they are the pool, from which the method selects
+    pseudo-labels and questions. A method with a teacher (`auto`, `ust`, `st`, ...) needs one round. A method whose
+    pseudo-labels come from the model of the round before (`actune`, `asst`, ...) is fitted twice: on the labels alone,
+    and then also on the pseudo-labels that the first model has selected. There is no dev set, so the final
+    checkpoint is used.
 
-    `method`, `model`, `learner`, `seed` and `device` are the options of a run (see docs/options.md), and `settings` is
-    a mapping of settings of the method or of training (see docs/methods.md). `batch` is how many rows `query` gives by
-    default, and `max_tokens` is where texts are cut; both follow from the data where they are None.
+    `method`, `model`, `learner`, `seed` and `device` are the options of a run (see docs/reference/options.md), and
+    `settings` is a mapping of settings of the method or of training (see docs/reference/methods.md). `batch` is how
+    many rows `query` gives by default, and `max_tokens` is where texts are cut; if they are None, they depend on the
+    data.
     """
 
     def __init__(
@@ -85,6 +92,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.settings = settings
         self.device = device
 
+    _state: State | None
+    _model: TextModel
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fits a model to the texts `X` and to those of their labels `y` that are known."""
         texts = texts_of(X)
@@ -93,8 +103,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         task = project_task(pool, "texts")
         config = self._configured(task)
         known = {row: int(targets.numbers[row]) for row in np.flatnonzero(targets.numbers != UNKNOWN).tolist()}
-        self._state: State | None = _fit(config, task, Labels(known, frozenset(), len(known)))
-        self._predictor: Predictor | None = None
+        self._state = _fit(config, task, Labels(known, frozenset(), len(known)))
+        by, fitted = self._state.prepared, self._state.fitted
+        self._model = TextModel(targets.names, by.max_tokens, "", by.learner, fitted.classifier)
         self.classes_ = targets.classes
         if getattr(X, "ndim", 1) == 2:
             self.n_features_in_ = 1
@@ -103,13 +114,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`."""
         check_is_fitted(self, "classes_")
-        texts = texts_of(X)
-        if self._predictor is not None:
-            return np.asarray([list(found.probabilities.values()) for found in self._predictor(texts)], np.float64)
-        assert self._state is not None
-        learner = self._state.prepared.learner
-        readout = checked(self._state.fitted.classifier.read(learner.prepare(texts)))
-        return readout.log_proba.double().exp().cpu().numpy()
+        return self._model.predict_proba(texts_of(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of each text."""
@@ -122,7 +127,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         texts, labels = texts_of(X), labels_of(y)
         rows = np.flatnonzero(is_labelled(labels))
         if not len(rows):
-            raise DataError("no row of y has a label: there is nothing to score")
+            raise DataError("y has no labels, so there is nothing to score: pass the true labels")
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
         predicted = self.predict([texts[row] for row in rows])
         # as lists, because a y with None in it is an array of objects and one with NaN an array of floats
@@ -138,25 +143,27 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return state.method.query(view, state.batch if n is None else n).numpy()
 
     def save(self, folder: str | Path) -> Path:
-        """Writes the model to a new folder, from which `TextClassifier.load` reads it."""
+        """Writes the model to a new folder, which `TextClassifier.load` and `actune.load` open."""
         check_is_fitted(self, "classes_")
         target = Path(folder)
         if target.exists():
-            raise DataError(f"{str(target)!r} exists already: choose another folder")
+            raise DataError(f"{str(target)!r} already exists: choose another folder")
         if self._state is None:
-            raise DataError("this classifier was loaded from a folder: copy that folder")
-        pool, learner = self._state.prepared.task.pool, self._state.prepared.learner_name
+            raise DataError("this classifier was loaded from a folder: copy the folder instead of saving again")
+        by = self._state.prepared
         facts = {
             "model": self.model,
-            "learner": learner,
-            "max_tokens": self._state.prepared.max_tokens,
+            "learner": by.learner_name,
+            "max_tokens": by.max_tokens,
             "classes": self.classes_.tolist(),
             "dtype": self.classes_.dtype.str,
         }
         target.parent.mkdir(parents=True, exist_ok=True)
         with storage_sentences(target), replacing_folder(target) as scratch:
-            made = f"Made with actune by the learner `{learner}` on the encoder `{self.model}`."
-            self._state.fitted.classifier.save(scratch, pool.classes, f"# A text classifier\n\n{made}\n")
+            made = f"Made with actune: learner `{by.learner_name}`, encoder `{self.model}`."
+            card = f"# Text classifier\n\n{made}\n"
+            self._state.fitted.classifier.save(scratch, by.task.pool.classes, card)
+            make_portable(scratch, by.folder, by.max_tokens, card)
             (scratch / FILE).write_text(json.dumps(facts, indent=1), encoding="utf-8")
         return target
 
@@ -168,17 +175,21 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             words = {name: facts[name] for name in ("model", "learner", "max_tokens")}
             classes = np.asarray(facts["classes"], dtype=facts["dtype"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"{str(folder)!r} holds no saved TextClassifier: {error!r}") from error
+            raise ModelError(f"{str(folder)!r} is not a saved TextClassifier: {error!r}") from error
         loaded = cls(**words, device=device)
-        names = tuple(map(str, classes.tolist()))
-        task = project_task(pool_of_numbers([], Strings.numbered(0), names, []), "texts")
-        loaded._predictor = predictor(prepare(loaded._configured(task), task), Path(folder))
+        if (Path(folder) / PORTABLE).is_file():
+            loaded._model = load(folder, device)
+        else:  # of an earlier version, which left the encoder where it was
+            encoder = fetch(find_model(loaded.model))
+            loaded._model = load_model(Path(folder), encoder, words["max_tokens"], choose_device(device))
         loaded._state = None
         loaded.classes_ = classes
         return loaded
 
     def _configured(self, task: Task) -> Config:
         """What the parameters mean for a task, as a project of its own would have it."""
+        if self.settings is not None and not isinstance(self.settings, Mapping):
+            raise SettingError(f"settings must be a mapping of names to values, not {told(self.settings)}")
         changes = dict(self.settings or {})
         if self.max_tokens is not None:
             changes["max_tokens"] = self.max_tokens
@@ -197,7 +208,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> Any:
         if hasattr(self, "classes_"):
-            raise ModelError("a fitted TextClassifier is not pickled: use its methods save and load")
+            raise ModelError("a fitted TextClassifier cannot be pickled: use its methods save and load")
         return super().__getstate__()
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""The recipe `auto`, which a run takes unless told otherwise, and its ablations: docs/auto.md says how it was found."""
+"""The recipe `auto`, the default of a run, and its ablations: see benchmarks/reports/auto.md."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TEACHER = Teacher(may_stay=True, generations=2, reads=READ_AT_MOST)
 
 @recipe(
     "auto",
-    "beyond",
-    "ask where two classes are closest, about unlike texts; a teacher pseudo-labels as many of each class, twice",
+    "other",
+    "ask about uncertain, dissimilar texts; a teacher model pseudo-labels the same number of texts per class",
     "after Zhdanov 2019, Mukherjee and Awadallah 2020",
     uses=("teacher_rows", "weight"),
     version=3,
@@ -33,27 +33,27 @@ def auto(settings: Settings) -> Method:
     )
 
 
-@variant("auto", "auto-query", "ablation", "auto that trusts nothing: its questions alone", uses=())
+@variant("auto", "auto-query", "ablation", "auto without pseudo-labels", uses=())
 def auto_query(settings: Settings) -> Method:
     return asking(auto(settings).query)
 
 
-@variant("auto", "auto-no-groups", "ablation", "auto that asks where two classes are closest, alike or not")
+@variant("auto", "auto-no-groups", "ablation", "auto that asks as margin does")
 def auto_no_groups(settings: Settings) -> Method:
     return replace(auto(settings), query=Top(margin))
 
 
-@variant("auto", "auto-no-balance", "ablation", "auto whose pseudo-labels have classes as often as they are predicted")
+@variant("auto", "auto-no-balance", "ablation", "auto without equal numbers of pseudo-labels per class")
 def auto_no_balance(settings: Settings) -> Method:
     return replace(auto(settings), self_training=replace(_draw(settings), balanced=False))
 
 
-@variant("auto", "auto-one-student", "ablation", "auto whose first student is the last")
+@variant("auto", "auto-one-student", "ablation", "auto with one student instead of two")
 def auto_one_student(settings: Settings) -> Method:
     return replace(auto(settings), teacher=replace(TEACHER, generations=1))
 
 
-@variant("auto", "auto-no-switch", "ablation", "auto whose student is taken even where dev is against it")
+@variant("auto", "auto-no-switch", "ablation", "auto that keeps the student even if the dev set favours the teacher")
 def auto_no_switch(settings: Settings) -> Method:
     return replace(auto(settings), teacher=replace(TEACHER, may_stay=False))
 

@@ -17,22 +17,31 @@ from actune.methods.uncertainty import Adversarial, Bald, Cal, entropy, least_co
 # active learning: a query, and nothing is trusted
 
 
-@recipe("random", "active learning", "ask about texts drawn at random", "the baseline of all")
+@recipe("random", "active learning", "ask about texts drawn at random", "baseline")
 def random(settings: Settings) -> Method:
     return asking(Random())
 
 
-@recipe("entropy", "active learning", "ask about the texts with the least certain prediction", "Holub et al. 2008")
+@recipe(
+    "entropy", "active learning", "ask about the texts whose prediction has the highest entropy", "Holub et al. 2008"
+)
 def least_certain(settings: Settings) -> Method:
     return asking(Top(entropy))
 
 
-@recipe("least-confidence", "active learning", "ask where the likeliest class is least likely", "Lewis and Gale 1994")
+@recipe(
+    "least-confidence",
+    "active learning",
+    "ask about the texts whose most likely class has the lowest probability",
+    "Lewis and Gale 1994",
+)
 def least_confident(settings: Settings) -> Method:
     return asking(Top(least_confidence))
 
 
-@recipe("margin", "active learning", "ask where the two likeliest classes are closest", "Scheffer et al. 2001")
+@recipe(
+    "margin", "active learning", "ask about the texts whose two most likely classes are closest", "Scheffer et al. 2001"
+)
 def closest_classes(settings: Settings) -> Method:
     return asking(Top(margin))
 
@@ -40,7 +49,7 @@ def closest_classes(settings: Settings) -> Method:
 @recipe(
     "bald",
     "active learning",
-    "ask where passes with dropout disagree most",
+    "ask about the texts on which predictions with dropout disagree most",
     "Gal et al. 2017",
     uses=("samples",),
     needs=("dropout",),
@@ -49,7 +58,7 @@ def bald(settings: Settings) -> Method:
     return asking(Top(Bald(settings.samples)))
 
 
-@recipe("badge", "active learning", "ask about texts with large gradients that differ", "Ash et al. 2020")
+@recipe("badge", "active learning", "ask about texts with large and different gradients", "Ash et al. 2020")
 def badge(settings: Settings) -> Method:
     return asking(Spread(gradient_factors))
 
@@ -57,7 +66,7 @@ def badge(settings: Settings) -> Method:
 @recipe(
     "alps",
     "active learning",
-    "ask about one text of each kind of surprise to the pretrained model",
+    "ask about one text per cluster of the pretrained model's surprisal",
     "Yuan et al. 2020",
     needs=("masked language model",),
 )
@@ -68,7 +77,7 @@ def alps(settings: Settings) -> Method:
 @recipe(
     "cal",
     "active learning",
-    "ask about texts predicted unlike their nearest labelled texts",
+    "ask about texts whose prediction differs from that of their nearest labelled texts",
     "Margatina et al. 2021",
     uses=("neighbors",),
 )
@@ -82,7 +91,7 @@ def cal(settings: Settings) -> Method:
 @recipe(
     "st",
     "self-training",
-    "random labels; every other text is trusted as predicted",
+    "ask at random; pseudo-label every unlabelled text",
     "Lee 2013",
     uses=("weight", "ramp"),
 )
@@ -94,7 +103,7 @@ def st(settings: Settings) -> Method:
 @recipe(
     "ust",
     "self-training",
-    "random labels; easy texts of every class are trusted, steady ones more",
+    "ask at random; pseudo-label easy texts of every class, weighted by stability under dropout",
     "Mukherjee and Awadallah 2020",
     uses=("teacher_samples", "teacher_rows", "steadiness", "weight"),
     needs=("dropout",),
@@ -107,7 +116,7 @@ def ust(settings: Settings) -> Method:
 @recipe(
     "cosine",
     "self-training",
-    "random labels; soft targets of a teacher that keeps learning, with contrast between classes",
+    "ask at random; soft pseudo-labels of a teacher that is updated in training, with a contrastive term",
     "Yu et al. 2021",
     uses=("certainty", "contrast", "confidence_penalty", "teacher_every", "weight"),
 )
@@ -130,7 +139,7 @@ def cosine(settings: Settings) -> Method:
 @recipe(
     "asst",
     "semi-supervised active learning",
-    "ask about the least certain texts, trust the most certain",
+    "ask about the least certain texts, pseudo-label the most certain",
     "Tomanek and Hahn 2009; Simeoni et al. 2020",
     uses=("growth", "weight"),
 )
@@ -141,7 +150,7 @@ def asst(settings: Settings) -> Method:
 @recipe(
     "ceal",
     "semi-supervised active learning",
-    "ask about the least certain texts, trust those below a falling limit",
+    "ask about the least certain texts, pseudo-label those whose entropy is below a falling limit",
     "Wang et al. 2016",
     uses=("limit", "decay", "weight"),
 )
@@ -152,7 +161,7 @@ def ceal(settings: Settings) -> Method:
 @recipe(
     "bass",
     "semi-supervised active learning",
-    "ask where dropout passes disagree, trust where their mean is below a falling limit",
+    "ask as bald does, pseudo-label as ceal does by the mean of dropout passes",
     "Rottmann et al. 2018",
     uses=("samples", "limit", "decay", "weight"),
     needs=("dropout",),
@@ -165,7 +174,7 @@ def bass(settings: Settings) -> Method:
 @recipe(
     "revival",
     "semi-supervised active learning",
-    "reconstructed: ask where a small perturbation contradicts the neighbours, trust what spreads from labels",
+    "reconstructed: ask where a small perturbation contradicts the neighbours, pseudo-label by label propagation",
     "Guo et al. 2021 (reconstructed)",
     uses=("graph_neighbors", "graph_alpha", "perturbation", "weight"),
     needs=("word embeddings",),

@@ -61,7 +61,7 @@ def made_by(recipe: Recipe, settings: Settings) -> Method:
     """The method that a recipe makes of settings."""
     method = recipe.method(settings)
     if not isinstance(method, Method):
-        raise SettingError(f"the recipe {recipe.name!r} made a {type(method).__name__} of settings and not a Method")
+        raise SettingError(f"the recipe {recipe.name!r} returned a {type(method).__name__}: it must return a Method")
     return method
 
 
@@ -102,7 +102,7 @@ def name_of(method: str | MethodValue) -> str:
         place = place_of(recipe.method)
         _remember(recipe, f"{AT_PLACE} {place}" if place else BY_VALUE)
     elif known.method != recipe.method:
-        raise SettingError(f"the name {recipe.name!r} is that of another method: give your recipe a name of its own")
+        raise SettingError(f"there is already a method {recipe.name!r}: give your recipe another name")
     return recipe.name
 
 
@@ -153,6 +153,6 @@ def _recipe_of(value: Any, name: str, reference: str = "") -> Recipe:
         summary = (value.__doc__ or "").strip().partition("\n")[0].rstrip(".")
         return Recipe(name, "plug-in", summary, reference, value)
     raise SettingError(
-        f"{name!r} is a {type(value).__name__}: a method is a Recipe, a Method, or a function that makes a Method of "
-        "Settings"
+        f"{name!r} is a {type(value).__name__}: a method must be a Recipe, a Method, or a function from Settings "
+        "to a Method"
     )

@@ -17,7 +17,7 @@ Family = Literal[
     "semi-supervised active learning",
     "active self-training",
     "ablation",
-    "beyond",
+    "other",
     "plug-in",
 ]
 Signal = Literal["dropout", "masked language model", "word embeddings"]
@@ -41,6 +41,9 @@ class Method:
     self_training: SelfTraining | None
     objective: Objective
     teacher: Teacher | None = None
+
+    def __repr__(self) -> str:
+        return sentence(self)
 
 
 def asking(query: Query) -> Method:

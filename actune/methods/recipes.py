@@ -41,7 +41,7 @@ ACTUNE = "Yu et al. 2022"
 @recipe(
     "actune",
     "active self-training",
-    "ask in unsure regions, trust in sure ones; regions and trust by entropy",
+    "ask in uncertain regions, pseudo-label in certain ones, by entropy",
     ACTUNE,
     uses=REGIONS + TRUST,
 )
@@ -53,16 +53,14 @@ def actune(settings: Settings) -> Method:
     "actune",
     "actune-cal",
     "active self-training",
-    "ask in unsure regions, trust in sure ones; regions and trust by CAL",
+    "ask in uncertain regions, pseudo-label in certain ones, by CAL",
     uses=(*REGIONS, *TRUST, "neighbors"),
 )
 def actune_cal(settings: Settings) -> Method:
     return _actune(Cal(settings.neighbors), "scores", settings)
 
 
-@variant(
-    "actune", "actune-badge", "active self-training", "ask as badge does, trust as actune does; regions only for trust"
-)
+@variant("actune", "actune-badge", "active self-training", "ask as badge does, pseudo-label as actune does")
 def actune_badge(settings: Settings) -> Method:
     return replace(actune(settings), query=Spread(gradient_factors))
 
@@ -71,7 +69,7 @@ def actune_badge(settings: Settings) -> Method:
     "actune",
     "actune-alps",
     "active self-training",
-    "ask as alps does, trust as actune does; regions only for trust",
+    "ask as alps does, pseudo-label as actune does",
     needs=("masked language model",),
 )
 def actune_alps(settings: Settings) -> Method:
@@ -82,7 +80,7 @@ def actune_alps(settings: Settings) -> Method:
     "actune",
     "actune-bald",
     "active self-training",
-    "ask in unsure regions, trust in sure ones; regions and trust by BALD",
+    "ask in uncertain regions, pseudo-label in certain ones, by BALD",
     uses=(*REGIONS, *TRUST, "samples"),
     needs=("dropout",),
 )
@@ -94,7 +92,7 @@ def actune_bald(settings: Settings) -> Method:
     "actune",
     "actune-margin",
     "active self-training",
-    "ask in unsure regions, trust in sure ones; regions and trust by margin",
+    "ask in uncertain regions, pseudo-label in certain ones, by margin",
 )
 def actune_margin(settings: Settings) -> Method:
     return _actune(margin, "scores", settings)
@@ -103,7 +101,7 @@ def actune_margin(settings: Settings) -> Method:
 # ablations
 
 
-@variant("actune", "actune-query", "ablation", "actune that trusts nothing: its questions alone", uses=REGIONS)
+@variant("actune", "actune-query", "ablation", "actune without pseudo-labels", uses=REGIONS)
 def actune_query(settings: Settings) -> Method:
     return asking(actune(settings).query)
 
@@ -112,7 +110,7 @@ def actune_query(settings: Settings) -> Method:
     "actune-cal",
     "actune-cal-query",
     "ablation",
-    "actune-cal that trusts nothing: its questions alone",
+    "actune-cal without pseudo-labels",
     uses=(*REGIONS, "neighbors"),
 )
 def actune_cal_query(settings: Settings) -> Method:
@@ -128,14 +126,14 @@ def actune_no_regions(settings: Settings) -> Method:
     "actune",
     "actune-no-memory",
     "ablation",
-    "actune that trusts by the current model alone",
+    "actune that selects pseudo-labels by the current model only",
     uses=(*REGIONS, "growth", "threshold", "weight", "power"),
 )
 def actune_no_memory(settings: Settings) -> Method:
     return actune(replace(settings, momentum_low=1.0, momentum_high=1.0))
 
 
-@variant("actune", "actune-no-weights", "ablation", "actune whose regions come from plain k-means")
+@variant("actune", "actune-no-weights", "ablation", "actune with regions from k-means without weights")
 def actune_no_weights(settings: Settings) -> Method:
     return _actune(entropy, "predictions", settings, weighted=False)
 
@@ -145,8 +143,8 @@ def actune_no_weights(settings: Settings) -> Method:
 
 @recipe(
     "hast",
-    "beyond",
-    "ask where two classes are closest; a teacher pseudo-labels texts whose nearest texts agree",
+    "other",
+    "ask as margin does; a teacher pseudo-labels texts whose nearest texts have the same prediction",
     "Schroeder and Heyer 2024",
     uses=("agreeing", "rarity", "weight"),
 )
@@ -155,7 +153,7 @@ def hast(settings: Settings) -> Method:
     return Method(Top(margin), agreement, Objective(settings.weight, NO_GATE), Teacher())
 
 
-@recipe("typiclust", "beyond", "ask about typical texts of groups that no label covers", "Hacohen et al. 2022")
+@recipe("typiclust", "other", "ask about typical texts of clusters without a label", "Hacohen et al. 2022")
 def typiclust(settings: Settings) -> Method:
     return asking(Typical(frozen))
 

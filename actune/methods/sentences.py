@@ -8,7 +8,7 @@ from actune.core.settings import SYMBOLS, Settings
 from actune.methods.method import sentence
 from actune.methods.recipes import RECIPES, Recipe, build
 
-COLUMNS = ("method", "asks", "trusts", "settings", "from")
+COLUMNS = ("method", "asks", "pseudo-labels", "settings", "from")
 
 
 def row(recipe: Recipe) -> tuple[str, ...]:
@@ -18,9 +18,9 @@ def row(recipe: Recipe) -> tuple[str, ...]:
     settings = [
         f"`{name}`{f' ({symbol[name]})' if name in symbol else ''} {getattr(Settings(), name)}" for name in recipe.uses
     ]
-    trusts = "nothing" if method.self_training is None else f"`{sentence(method.self_training)}`"
+    trusts = "none" if method.self_training is None else f"`{sentence(method.self_training)}`"
     if method.teacher:
-        trusts += ", by a teacher of the same round" + " and its student" * (method.teacher.generations > 1)
+        trusts += ", by a teacher of the same round" + ", then by its student" * (method.teacher.generations > 1)
     return f"`{recipe.name}`", f"`{sentence(method.query)}`", trusts, ", ".join(settings), recipe.reference
 
 

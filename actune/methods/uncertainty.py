@@ -78,7 +78,7 @@ class Cal:
 
     def _score(self, view: View) -> torch.Tensor:
         if len(view.labelled) == 0:
-            warnings.warn("CAL has no labelled texts to compare with yet: entropy takes its place", stacklevel=2)
+            warnings.warn("CAL needs labelled texts and there are none yet: entropy is used instead", stacklevel=2)
             return entropy(view)
         import torch
 

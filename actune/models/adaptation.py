@@ -69,7 +69,7 @@ def adapt(
 ) -> Adapted:
     """The encoder in `folder` after masked-LM training on `texts`, as a model folder of its own in the cache."""
     if steps < 1:
-        raise SettingError(f"adapting an encoder takes at least one step, not {steps}")
+        raise SettingError(f"--adapt must be at least 1 step, not {steps}")
     recipe = replace(recipe, fast=fast.enabled(recipe))
     limit = token_limit(folder, max_tokens)
     target = cache_folder() / "adapted" / _name(folder, texts, steps, limit, seed, device, recipe)
@@ -92,7 +92,7 @@ def _split(tokens: Tokens, tokenizer: Any, streams: Streams) -> tuple[Tokens, Cl
     words = np.concatenate([[0], np.cumsum(ordinary(tokens, tokenizer))])[tokens.offsets]
     rows = streams.rng("adapt held out").permutation(np.flatnonzero(np.diff(words)))
     if len(rows) < 2:
-        raise SettingError(f"adapting an encoder takes at least two texts with words that it knows, not {len(rows)}")
+        raise SettingError(f"--adapt needs at least two texts with known words, and there are {len(rows)}")
     held_out = min(500, max(1, len(rows) // 20))
     exam = hide(tokens.only(rows[:held_out]), tokenizer, streams.rng("adapt exam"))
     return tokens.only(rows[held_out:]), exam

@@ -41,11 +41,11 @@ def load_tokenizer(folder: Path) -> Any:
     """The fast tokenizer of a model folder."""
     # without any of these transformers makes an empty vocabulary, and every word is unknown
     if not any(file for pattern in ("tokenizer.json", "vocab.*", "*.model") for file in folder.glob(pattern)):
-        raise ModelError(f"{folder} has no tokenizer: it holds no tokenizer.json and no vocabulary")
+        raise ModelError(f"{folder} has no tokenizer (no tokenizer.json and no vocabulary): use another encoder")
     try:
         tokenizer = _quiet_transformers().AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
     except Exception as error:  # a broken file raises any kind, down to Exception itself
-        raise ModelError(f"{folder} has no tokenizer that can be read: {_first_line(error)}") from error
+        raise ModelError(f"{folder} has no readable tokenizer ({_first_line(error)}): use another encoder") from error
     if not tokenizer.is_fast or tokenizer.pad_token_id is None:
         raise ModelError(f"the tokenizer in {folder} is not a fast tokenizer with a padding token: use another encoder")
     return tokenizer
@@ -89,7 +89,10 @@ def load_masked_lm(folder: Path, device: torch.device, seed: int = 0) -> tuple[n
     kind = _quiet_transformers().AutoModelForMaskedLM
     family = _read_json(folder / "config.json").get("model_type")
     if family not in import_module("transformers.models.auto.modeling_auto").MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        raise ModelError(f"the encoder in {folder} is of the family {family}, which has no masked language model")
+        raise ModelError(
+            f"the encoder in {folder} is of the family {family}, which has no masked language model: use another "
+            "encoder, or a method that does not need one"
+        )
     network, new = _load(kind, folder, seed)
     return network.to(device), all(key.startswith(f"{network.base_model_prefix}.") for key in new)
 
@@ -146,7 +149,8 @@ def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **opti
     bad = sorted(key for key in new if complete or (key.startswith(body) and "pooler" not in key.split(".")))
     if bad:
         raise ModelError(
-            f"the weights in {folder} do not fit its config.json: {len(bad)} miss or differ in shape, {bad[0]} first"
+            f"the weights in {folder} do not match its config.json: {len(bad)} are missing or have another shape, the "
+            f"first is {bad[0]}"
         )
     return model, new
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.models import precision
 from actune.models.adversarial import adversarial_loss, read_perturbed
+from actune.models.checkpoints import Checkpoint, digest_of, fit_key
 from actune.models.encoders import load_classifier, load_tokenizer, token_limit
 from actune.models.fast.packing import few_shapes, packed, packs
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
+from actune.models.sources import encoder_digest
 from actune.models.tokens import NamedTensors, Tokens, tokenize
 from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
 
@@ -30,6 +33,8 @@ FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few s
 
 class FineTuning:
     """Fine-tunes the encoder in `folder` for a number of classes."""
+
+    checkpoints: Path | None = None  # a folder in which long fits keep their state, to go on after a kill
 
     def __init__(self, folder: Path, classes: int, max_tokens: int, recipe: Training, device: torch.device) -> None:
         self.folder = folder
@@ -45,7 +50,7 @@ class FineTuning:
         tokens = tokenize(self.tokenizer, texts, self.limit, progress)
         self.cut = tokens.cut
         if tokens.cut:
-            self.notes.append(f"{tokens.cut:,} of {len(tokens):,} texts were cut at {self.limit} tokens")
+            self.notes.append(f"{tokens.cut:,} of {len(tokens):,} texts were truncated to {self.limit} tokens")
         return tokens
 
     def fit(
@@ -63,8 +68,26 @@ class FineTuning:
             classifier.network.load_state_dict(start.network.state_dict())
         look = accuracy_on(dev, classifier.read)
         pack = classifier.packs(inputs) and not objective.adversarial  # whose step is one in padded word embeddings
-        train(_Fitting(classifier, inputs, pack), training, objective, self.recipe, streams, look, progress)
+        checkpoint = self._checkpoint(inputs, training, objective, streams, dev, start)
+        fitting = _Fitting(classifier, inputs, pack)
+        train(fitting, training, objective, self.recipe, streams, look, progress, checkpoint)
         return classifier
+
+    def _checkpoint(
+        self,
+        inputs: Tokens,
+        training: TrainingSet,
+        objective: Objective,
+        streams: Streams,
+        dev: Labelled | None,
+        start: FineTuned | None,
+    ) -> Checkpoint | None:
+        """Where this very fit keeps its state; on a GPU, where steps are recorded, a fit is short and keeps none."""
+        if self.checkpoints is None or self.device.type != "cpu":
+            return None
+        begins = digest_of(start.network) if start else encoder_digest(self.folder)
+        facts = (begins, self.classes, self.limit, self.recipe, objective, streams, precision.name(self.device))
+        return Checkpoint(self.checkpoints / f"{fit_key(facts, inputs, training, dev)}.safetensors")
 
     def _fresh(self, streams: Streams) -> FineTuned:
         """The encoder as it was pretrained, under a head of this round."""
@@ -76,7 +99,9 @@ class FineTuning:
 
     def load(self, folder: Path) -> FineTuned:
         network = load_classifier(folder, None, self.device).eval()
-        return FineTuned(network, self.tokenizer, self.device, self.recipe)
+        classifier = FineTuned(network, self.tokenizer, self.device, self.recipe)
+        classifier.trained = True
+        return classifier
 
 
 class _Fitting:
@@ -119,6 +144,8 @@ class _Fitting:
 class FineTuned:
     """A fine-tuned encoder. Its embedding is the last layer's first token, before the head."""
 
+    trained = False  # it was loaded and never changes: its copy in half precision is kept
+
     def __init__(self, network: nn.Module, tokenizer: Any, device: torch.device, recipe: Training) -> None:
         self.network = network
         self.tokenizer = tokenizer
@@ -128,6 +155,10 @@ class FineTuned:
     def packs(self, inputs: Tokens) -> bool:
         """Whether these texts are read end to end, rather than padded."""
         return packs(self.network, inputs, self.recipe)
+
+    @cached_property
+    def _halved(self) -> nn.Module:
+        return precision.halved(self.network)
 
     def read(
         self, inputs: Tokens, progress: Progress = silent, head_input: bool = False, budget: int | None = None
@@ -140,7 +171,8 @@ class FineTuned:
             found = logits.float().log_softmax(1), first
             return (*found, entered[0]) if head_input else found
 
-        with precision.reading(self.network, in_half=pack) as network:
+        half = self._halved if self.trained and pack else None
+        with precision.reading(self.network, pack, half) as network:
             return Readout(*read_tokens(forward, inputs, self.device, progress, budget, pack=pack))
 
     def sample(self, inputs: Tokens, rows: Rows, samples: int, seed: int, progress: Progress = silent) -> Moments:

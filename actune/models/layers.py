@@ -79,16 +79,17 @@ class UpperLayers(FineTuning):
         tokens = super().prepare(texts, progress)
         gigabytes = len(tokens.flat) * self.width * 2 / 1e9
         if gigabytes > self.recipe.cache_limit:
-            limit = f"above cache_limit = {self.recipe.cache_limit:g}"
+            limit = f"more than cache_limit = {self.recipe.cache_limit:g}"
             self.notes.append(
-                f"the lower layers' outputs would take {gigabytes:.1f} GB, {limit}: they are computed anew"
+                f"the outputs of the lower layers would take {gigabytes:.1f} GB, {limit}, so they are recomputed when "
+                "needed"
             )
             return Recomputed(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, self._lower)
         name = name_of(self.folder, texts, f"below {self.recipe.train_layers} {self.limit} {self.device.type}")
         file = cache_folder() / "layers" / f"{name}.npy"
         if not file.exists():
             self.notes.append(
-                f"the lower layers' outputs for {len(tokens):,} texts take {gigabytes:.2f} GB in the cache"
+                f"the outputs of the lower layers for {len(tokens):,} texts take {gigabytes:.2f} GB in the cache"
             )
         states = _cached(file, lambda: self._all_lower(tokens, progress))
         return HiddenStates(tokens.flat, tokens.offsets, tokens.pad, tokens.cut, states)
@@ -187,9 +188,9 @@ def layers_of(network: nn.Module, count: int) -> tuple[nn.ModuleList, str]:
     stacks = [(module, name) for name, module in network.named_modules() if isinstance(module, nn.ModuleList)]
     layers, name = max(stacks, key=lambda found: len(found[0]), default=(nn.ModuleList(), ""))
     if not hasattr(network.base_model, "embeddings") or len(layers) <= 1:
-        raise ModelError("this encoder's layers cannot be trained apart from each other: leave --train-layers out")
+        raise ModelError("the layers of this encoder cannot be trained separately: leave out --train-layers")
     if count >= len(layers):
-        raise ModelError(f"this encoder has {len(layers)} layers: --train-layers takes fewer, or leave it out")
+        raise ModelError(f"this encoder has {len(layers)} layers: --train-layers must be below {len(layers)}")
     return layers, name
 
 

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 GROUP = "actune.learners"  # of entry points
 AUTO = "auto"  # no learner: the choice of one, by what this machine can do
-AUTO_HELP = "finetune on a GPU; on a CPU all or half of its layers, by --round-seconds; else probe, then finetune once"
+READ_TEXTS = 32  # of a sample, to learn how long a text takes
+AUTO_HELP = (
+    "chooses by machine: finetune on a GPU; on a CPU finetune, the upper half of the layers, or probe with one final "
+    "fine-tuning"
+)
 
 PAPER = Training()
 # a third of the weights and the slowest gradients; benchmarks/speed/accuracy.py measures what that costs
@@ -38,11 +42,45 @@ CPU = Training(learning_rate=1e-4, steps=150, dev_at_epoch_end=False, freeze_emb
 PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, no_fewer_steps=False, dev_at_epoch_end=False)
 
 
+WITH_TRANSFORMERS = """With transformers alone:
+
+```python
+from transformers import pipeline
+
+classify = pipeline("text-classification", "FOLDER", truncation=True, max_length={max_tokens})
+for found in classify(["a first text", "a second text"]):
+    print(found["label"], found["score"])
+```"""
+WITH_SENTENCE_TRANSFORMERS = """With sentence-transformers alone; the last module returns the logits of the classes:
+
+```python
+import json
+from pathlib import Path
+
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer("FOLDER")
+classes = json.loads(Path("FOLDER", "actune.json").read_text(encoding="utf-8"))["classes"]
+logits = model.encode(["a first text", "a second text"], convert_to_tensor=True)
+for row in logits.softmax(1).tolist():
+    print(classes[row.index(max(row))], max(row))
+```"""
+
+
 class Price(NamedTuple):
     """Roughly what a learner takes, for plans of experiments."""
 
     step: float  # seconds of a training step
     text: float  # seconds of reading a text
+
+
+class RoundSize(NamedTuple):
+    """What decides how long a round takes."""
+
+    texts: int
+    dev: int
+    labels: int
+    trusts: bool  # it learns from pseudo-labels too
 
 
 @dataclass(frozen=True)
@@ -59,11 +97,16 @@ class LearnerKind:
     perturbs_words: bool = False  # it can take small steps in the word embeddings
     trains_layers: bool = False  # it can train the last layers alone (`train_layers`)
     keeps_prepared_pool: Callable[[Training], bool] = lambda recipe: True  # other runs may use its prepared texts
+    keeps_checkpoints: bool = False  # its attribute `checkpoints` may be a folder, from which killed fits go on
     reorder: Callable[[Any, Sequence[int]], None] | None = None  # brings a classifier's outputs into another order
     library: str = "actune"  # that loads a saved classifier, for its model card
+    usage: str = ""  # Markdown for the card of a saved model: how that library uses it, with the texts' {max_tokens}
+    write_modules: Callable[[Path, Path, int], None] | None = None  # makes a saved model one that the library reads
     prices: Mapping[str, Price] = field(default_factory=dict)  # by the kind of device
+    version: int = 1  # raised when a fix changes what its models come out with: cells of `bench` are told apart by it
     automatic: bool = False  # `auto` may choose it: the first learner that a machine can afford
-    estimate_round: Callable[[Any, Any, int, int, bool], float] | None = None  # see `estimate_round`; None costs little
+    # seconds of rounds of some sizes, timed on a sample of texts that the learner has prepared; None costs little
+    estimate_rounds: Callable[[Any, Any, Sequence[RoundSize]], list[float]] | None = None
 
     def price_on(self, device: str) -> Price:
         """Its price on a kind of device, or a high one where it does not say."""
@@ -80,7 +123,7 @@ LEARNERS: dict[str, LearnerKind] = {}
 def register(kind: LearnerKind) -> LearnerKind:
     """Makes a learner known by its name."""
     if kind.name == AUTO or LEARNERS.get(kind.name, kind) != kind:
-        raise SettingError(f"there is a learner {kind.name!r} already: give this one another name")
+        raise SettingError(f"there is already a learner {kind.name!r}: choose another name")
     return LEARNERS.setdefault(kind.name, kind)
 
 
@@ -107,7 +150,8 @@ def _loaded(entry: EntryPoint) -> LearnerKind:
         ) from error
     if not isinstance(kind, LearnerKind) or kind.name != entry.name:
         raise SettingError(
-            f"the package {package} names a learner {entry.name!r} and gives {kind!r}, not a LearnerKind"
+            f"the entry point {entry.name!r} of the package {package} is {kind!r}: it must be a LearnerKind with this "
+            "name"
         )
     return kind
 
@@ -146,36 +190,46 @@ def make_learner(
     return find_learner(name).make(folder, classes, max_tokens, recipe, device)
 
 
-def estimate_round(learner: FineTuning, pool: Tokens, dev: int, labels: int, trusts: bool) -> float:
-    """Seconds of one round with this many labels: a few timed steps and one small read, scaled up."""
+def estimate_rounds(learner: FineTuning, sample: Tokens, sizes: Sequence[RoundSize]) -> list[float]:
+    """Seconds of a round of each size: three timed steps on a few texts of a sample and one small read, scaled up.
+
+    A step on pseudo-labels too is not run: their share of it is priced as three reads, forward once and backward twice.
+    """
     import numpy as np
 
     from actune.core.objective import Objective
     from actune.core.streams import Streams
     from actune.core.training_set import PseudoLabels, TrainingSet
+
+    few, some = (
+        np.unique(np.linspace(0, len(sample) - 1, most).astype(np.int64))
+        for most in (learner.recipe.labelled_batch, READ_TEXTS)
+    )
+    trial = copy(learner)
+    trial.recipe = replace(learner.recipe, epochs=3, most_steps=3)
+    training = TrainingSet(few, np.arange(len(few)) % learner.classes, PseudoLabels.none())
+    marks: list[float] = []
+    classifier = trial.fit(
+        sample, training, Objective(), Streams(0), progress=lambda *_: marks.append(time.perf_counter())
+    )
+    step = min(np.diff(marks).tolist())  # the first step warms up, and another program may be at work in the second
+    start = time.perf_counter()
+    classifier.read(sample.only(some))
+    per_text = (time.perf_counter() - start) / len(some)
+    return [_seconds(size, learner.recipe, step, per_text) for size in sizes]
+
+
+def _seconds(size: RoundSize, recipe: Training, step: float, per_text: float) -> float:
+    from actune.core.objective import Objective
     from actune.models.training import epochs_of, steps_alone, steps_with
 
-    recipe = learner.recipe
-    rows = np.linspace(0, len(pool) - 1, min(len(pool), 4 * (recipe.labelled_batch + recipe.pseudo_batch)))
-    sample = np.unique(rows.astype(np.int64))
-    few, rest = sample[: recipe.labelled_batch], sample[recipe.labelled_batch :]
-    trusted = PseudoLabels(rest, np.zeros(len(rest), np.int64), np.ones(len(rest), np.float32))
-    training = TrainingSet(few, np.arange(len(few)) % learner.classes, trusted if trusts else PseudoLabels.none())
-    timed = replace(recipe, steps=4, epochs=4, most_steps=4)
-    trial = copy(learner)
-    trial.recipe = timed
-    marks = [time.perf_counter()]
-    classifier = trial.fit(
-        pool, training, Objective(), Streams(0), progress=lambda *_: marks.append(time.perf_counter())
-    )
-    step = (marks[-1] - marks[2]) / (len(marks) - 3)  # the first steps warm up
-    start = time.perf_counter()
-    classifier.read(pool.only(sample))
-    per_text = (time.perf_counter() - start) / len(sample)
-    epochs = epochs_of(labels, recipe)
-    steps = steps_with(labels, Objective(), recipe) if trusts else steps_alone(labels, recipe)
-    looks = 1 + steps // recipe.dev_every + (epochs if recipe.dev_at_epoch_end and not trusts else 0)
-    return steps * step + (looks * dev + len(pool)) * per_text
+    if size.trusts:
+        steps, looks = steps_with(size.labels, Objective(), recipe), 0
+        step += 3 * recipe.pseudo_batch * per_text
+    else:
+        steps, looks = steps_alone(size.labels, recipe), epochs_of(size.labels, recipe) * recipe.dev_at_epoch_end
+    looks += 1 + steps // recipe.dev_every
+    return steps * step + (looks * size.dev + size.texts) * per_text
 
 
 def _make_finetuning(folder: Path, classes: int, max_tokens: int, recipe: Training, device: torch.device) -> Learner:
@@ -213,11 +267,17 @@ def _reorder_probed(classifier: Any, order: Sequence[int]) -> None:
     reorder_outputs(classifier.network.out, order)
 
 
+def _write_modules(folder: Path, encoder: Path, max_tokens: int) -> None:
+    from actune.models.modules import write_modules
+
+    write_modules(folder, encoder, max_tokens)
+
+
 # prices: minilm on two cores, mpnet on one H200
 register(
     LearnerKind(
         name="finetune",
-        help="trains the whole encoder afresh every round",
+        help="trains the whole encoder, from its pretrained weights in every round",
         make=_make_finetuning,
         recipe=lambda device: CPU if device == "cpu" else GPU,
         saved_file="config.json",
@@ -226,24 +286,30 @@ register(
         perturbs_words=True,
         trains_layers=True,
         keeps_prepared_pool=lambda recipe: not recipe.train_layers,  # with them, prepared texts hold an encoder
+        keeps_checkpoints=True,
         reorder=_reorder_finetuned,
         library="transformers",
+        usage=WITH_TRANSFORMERS,
         prices={"cpu": Price(0.07, 0.004), "cuda": Price(0.008, 0.0002)},
         automatic=True,
-        estimate_round=estimate_round,
+        estimate_rounds=estimate_rounds,
     )
 )
 register(
     LearnerKind(
         name="probe",
-        help="trains a small head on frozen embeddings",
+        help="trains a small network on frozen embeddings",
         make=_make_probing,
         recipe=lambda device: PROBE,
         saved_file="probe.json",
         is_frozen_encoder=True,
         has_dropout=lambda folder: True,  # its head has
         reorder=_reorder_probed,
+        library="sentence-transformers",
+        usage=WITH_SENTENCE_TRANSFORMERS,
+        write_modules=_write_modules,
         prices={"cpu": Price(0.0012, 0.000002), "cuda": Price(0.002, 0.000001)},
+        version=2,  # embeddings no longer depend on the texts that they are computed beside
         automatic=True,
     )
 )

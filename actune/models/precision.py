@@ -33,14 +33,15 @@ def halved(network: Network) -> Network:
 
 
 @contextmanager
-def reading(network: nn.Module, in_half: bool) -> Iterator[nn.Module]:
+def reading(network: nn.Module, in_half: bool, half: nn.Module | None = None) -> Iterator[nn.Module]:
     """The network as a read runs it, with its head in float32 on every device.
 
     bfloat16 keeps three digits. Of log-probabilities rounded to them many are equal, and of those near 0 most: the
     surest texts would be ranked by their row. With `in_half` the encoder below the head computes in bfloat16, where
-    that is native. During training a network may be bfloat16 itself: its head is then a float32 copy.
+    that is native; `half` is its copy for this, where there is one. During training a network may be bfloat16 itself:
+    its head is then a float32 copy.
     """
-    running = halved(network) if in_half else network
+    running = (half or halved(network)) if in_half else network
     heads = {name: (running.get_submodule(name), network.get_submodule(name)) for name in head_names(network)}
     try:
         for name, (_, own) in heads.items():

@@ -7,7 +7,9 @@ import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -21,7 +23,8 @@ from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.errors import MissingSignal
 from actune.models import fast, precision
-from actune.models.cache import Embedded, Room, cached_vectors, in_memory
+from actune.models.cache import Vectors
+from actune.models.embeddings import Flags, stored_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
 from actune.models.fast.heads import steps_by_hand
 from actune.models.fast.packing import packed, packs
@@ -29,14 +32,14 @@ from actune.models.heads import Head
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
-from actune.models.tokens import NamedTensors, tokenize
+from actune.models.tokens import NamedTensors, tokenize_and_mark
 from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
 
 MANY = 500_000  # embeddings: so many and more are read in blocks
 BLOCK = 65_536
 FEW = 2048  # rows here and there that are gathered at a time: the system maps their neighbours too
 
-NO_WORDS = "the learner 'probe' stands on frozen embeddings and has no words to perturb: use --learner finetune"
+NO_WORDS = "the learner 'probe' uses frozen embeddings, so words cannot be perturbed: use --learner finetune"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +80,31 @@ class Probing:
         self.limit = token_limit(folder, max_tokens)
         self.notes: list[str] = []
         self.cut = 0
-        self._encoder: nn.Module | None = None
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(self.folder)
+
+    @cached_property
+    def _encoder(self) -> nn.Module:
+        return load_encoder(self.folder, self.device)
+
+    @cached_property
+    def _halved(self) -> nn.Module:
+        """The encoder as packed texts are read: kept, because a copy takes longer than the read of a few texts."""
+        return precision.halved(self._encoder)
+
+    @property
+    def how(self) -> str:
+        """The way of reading, as the cache of embeddings knows it."""
+        way = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
+        return f"{way}{fast.mark(self.recipe)}, batches of one length"
 
     def prepare(self, texts: Sequence[str], progress: Progress = silent) -> Embeddings:
-        how = f"{pooling_mode(self.folder)} {self.limit} {self.device.type} {precision.name(self.device)}"
-        how += fast.mark(self.recipe)
-        vectors, cut = cached_vectors(self.folder, texts, how, lambda room: self._embed(texts, progress, room))
+        vectors, cut = stored_vectors(self.folder, texts, self.how, self._embed, progress)
         self.cut = cut
         if cut:
-            self.notes.append(f"{cut:,} of {len(texts):,} texts were cut at {self.limit} tokens")
+            self.notes.append(f"{cut:,} of {len(texts):,} texts were truncated to {self.limit} tokens")
         mapped = vectors.base if len(vectors) > MANY and isinstance(vectors.base, mmap.mmap) else None
         return Embeddings(torch.from_numpy(vectors).to(self.device), mapped)
 
@@ -118,12 +137,11 @@ class Probing:
         network.load_state_dict(weights)
         return Probed(network.to(self.device).eval(), self)
 
-    def _embed(self, texts: Sequence[str], progress: Progress, room: Room = in_memory) -> Embedded:
-        if self._encoder is None:
-            self._encoder = load_encoder(self.folder, self.device)
-        tokens = tokenize(load_tokenizer(self.folder), texts, self.limit)
+    def _embed(self, texts: Sequence[str], progress: Progress = silent) -> tuple[Vectors, Flags]:
+        """The vectors of texts, and which texts were cut. On a CPU a vector depends on its own text alone."""
+        tokens, cut = tokenize_and_mark(self._tokenizer, texts, self.limit)
         mode, pack = pooling_mode(self.folder), packs(self._encoder, tokens, self.recipe)
-        encoder = precision.halved(self._encoder) if pack else self._encoder
+        encoder = self._halved if pack else self._encoder
 
         def forward(batch: NamedTensors) -> tuple[torch.Tensor]:
             if not pack:
@@ -131,13 +149,9 @@ class Probing:
             with packed(encoder, batch, every=True) as inputs:
                 return (pool(encoder(**inputs)[0], batch["source"] >= 0, mode),)
 
-        def in_room(shape: tuple[int, ...]) -> torch.Tensor:
-            return torch.from_numpy(room(shape))
-
-        on_gpu = self.device.type != "cpu"  # where the outputs stay until all texts are read
-        empty = None if on_gpu else in_room
-        (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed", pack=pack, empty=empty)
-        return (in_room(tuple(vectors.shape)).copy_(vectors) if on_gpu else vectors).numpy(), tokens.cut
+        alone = self.device.type == "cpu"
+        (vectors,) = read_tokens(forward, tokens, self.device, progress, stage="embed", pack=pack, one_length=alone)
+        return vectors.cpu().numpy(), cut
 
 
 @contextmanager

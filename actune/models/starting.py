@@ -21,14 +21,14 @@ def model_in(folder: Path) -> Path:
         if _found(place):
             return place
     files = ", ".join(sorted(kind.saved_file for kind in LEARNERS.values()))
-    raise ModelError(f"{str(folder)!r} holds no classifier: it has none of the files {files}")
+    raise ModelError(f"{str(folder)!r} is not a saved classifier: it has none of the files {files}")
 
 
 def saved_learner(folder: Path) -> LearnerKind:
     """The learner that a saved classifier belongs to."""
     if kind := _found(folder):
         return kind
-    raise ModelError(f"{str(folder)!r} holds no classifier of a learner that is installed here")
+    raise ModelError(f"{str(folder)!r} was saved by a learner that is not installed here: install its package")
 
 
 def _found(folder: Path) -> LearnerKind | None:
@@ -40,11 +40,11 @@ def check_start(folder: Path, classes: Sequence[str]) -> None:
     """One sentence for a classifier that knows other classes than the run."""
     known = saved_classes(model_in(folder))
     if len(set(known)) < len(known):
-        raise ModelError(f"the classifier in {str(folder)!r} gives two of its classes one name: rename them")
+        raise ModelError(f"the classifier in {str(folder)!r} has two classes with the same name: rename one of them")
     if sorted(known) != sorted(classes):
         raise ModelError(
-            f"the classifier in {str(folder)!r} knows {', '.join(known)}, and the data has {', '.join(classes)}: "
-            "both must name the same classes"
+            f"the classifier in {str(folder)!r} has the classes {', '.join(known)}, but the data has "
+            f"{', '.join(classes)}: they must be the same"
         )
 
 
@@ -57,7 +57,7 @@ def load_start(learner: Learner, folder: Path, classes: Sequence[str]) -> Classi
     elif known != list(classes):
         raise ModelError(
             f"the classifier in {str(folder)!r} has its classes in another order than the data, and the learner "
-            f"{kind.name!r} cannot change it: name the classes in the order {', '.join(known)}"
+            f"{kind.name!r} cannot change it: list the classes in the order {', '.join(known)}"
         )
     return classifier
 
@@ -66,10 +66,10 @@ def check_encoder(folder: Path, encoder: Path) -> None:
     """A head on embeddings means nothing on those of another encoder; a fine-tuned classifier brings its own."""
     place = model_in(folder)
     kind = saved_learner(place)
-    if kind.is_frozen_encoder and _facts(place, kind).get("encoder") != encoder_digest(encoder):
+    if kind.is_frozen_encoder and facts_of(place, kind).get("encoder") != encoder_digest(encoder):
         raise ModelError(
-            f"the {kind.name} in {str(folder)!r} stands on another encoder than this run: "
-            "give --model (and --adapt) as it was made with"
+            f"the {kind.name} in {str(folder)!r} uses another encoder than this run: "
+            "set --model (and --adapt) as when it was trained"
         )
 
 
@@ -77,14 +77,15 @@ def saved_classes(folder: Path) -> list[str]:
     """The names that a saved classifier gives its outputs, in their order."""
     kind = saved_learner(folder)
     try:
-        facts = _facts(folder, kind)
+        facts = facts_of(folder, kind)
         if "classes" in facts:
             return [str(name) for name in facts["classes"]]
         return [str(facts["id2label"][number]) for number in sorted(facts["id2label"], key=int)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         file = folder / kind.saved_file
-        raise ModelError(f"{file} does not name the classes of a classifier: {error!r}") from error
+        raise ModelError(f"{file} has no class names: {error!r}") from error
 
 
-def _facts(folder: Path, kind: LearnerKind) -> Any:
+def facts_of(folder: Path, kind: LearnerKind) -> Any:
+    """What a learner wrote about a saved classifier."""
     return json.loads((folder / kind.saved_file).read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from torch import nn
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
 from actune.errors import MissingSignal
-from actune.models.cache import Embedded, Room, cached_vectors
+from actune.models.cache import Vectors, cached_array
 from actune.models.encoders import load_masked_lm, load_tokenizer, token_limit
 from actune.models.masking import SHARE, answers, ask, in_place, ordinary
 from actune.models.reader import TOKENS_WITH_VOCABULARY, read_tokens, tokens_per_batch
@@ -30,11 +30,10 @@ def surprisal(
     """Unit rows of -log p at a random share of each text's tokens, 0 elsewhere; a row without any stays 0."""
     limit = token_limit(folder, max_tokens)
 
-    def compute(room: Room) -> Embedded:
-        vectors, cut = _read(folder, texts, limit, seed, device, progress, share)
-        return normalised(vectors).cpu().numpy(), cut
+    def compute() -> Vectors:
+        return normalised(_read(folder, texts, limit, seed, device, progress, share)).cpu().numpy()
 
-    vectors, _ = cached_vectors(folder, texts, f"surprisal {limit} {seed} {share} {device.type}", compute)
+    vectors = cached_array("surprisal", folder, texts, f"surprisal {limit} {seed} {share} {device.type}", compute)
     return torch.from_numpy(vectors).to(device)
 
 
@@ -45,11 +44,11 @@ def normalised(vectors: torch.Tensor) -> torch.Tensor:
 
 def _read(
     folder: Path, texts: Sequence[str], limit: int, seed: int, device: torch.device, progress: Progress, share: float
-) -> tuple[torch.Tensor, int]:
+) -> torch.Tensor:
     network, has_head = load_masked_lm(folder, device)
     if not has_head:
         raise MissingSignal(
-            f"ALPS needs a masked language model and the encoder in {folder} has no head for it: "
+            f"ALPS needs a masked language model, and the encoder in {folder} has none: "
             "add --adapt 200, or use --method badge"
         )
     network.eval()
@@ -67,4 +66,4 @@ def _read(
 
     budget = tokens_per_batch(device, TOKENS_WITH_VOCABULARY)
     (vectors,) = read_tokens(forward, cloze, device, progress, budget, stage="surprisal")
-    return vectors, tokens.cut
+    return vectors

@@ -98,15 +98,20 @@ class Tokens:
         ids = self.flat[self.places(rows)].astype(np.int64)
         return {"input_ids": np.append(ids, np.full(filler, self.pad))[None]}
 
-    def batches(self, budget: int) -> Iterator[npt.NDArray[np.int64]]:
-        """Rows from long to short in batches of at most `budget` padded tokens; equal lengths stay in row order."""
+    def batches(self, budget: int, one_length: bool = False) -> Iterator[npt.NDArray[np.int64]]:
+        """Rows from long to short in batches of at most `budget` padded tokens; equal lengths stay in row order.
+
+        With `one_length` all texts of a batch have the same number of tokens.
+        """
         order = np.argsort(-self.lengths, kind="stable")
-        start = 0
-        while start < len(order):
-            width = max(1, int(self.lengths[order[start]]))
-            stop = start + max(1, budget // width)
-            yield order[start:stop]
-            start = stop
+        ends = np.flatnonzero(np.diff(self.lengths[order])) + 1
+        for part in np.split(order, ends if one_length else []):
+            start = 0
+            while start < len(part):
+                width = max(1, int(self.lengths[part[start]]))
+                stop = start + max(1, budget // width)
+                yield part[start:stop]
+                start = stop
 
 
 def moved(arrays: dict[str, npt.NDArray[Any]], device: torch.device | None) -> NamedTensors:
@@ -128,9 +133,16 @@ def _positions(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 def tokenize(tokenizer: Any, texts: Sequence[str], limit: int, progress: Progress = silent) -> Tokens:
     """All texts with the tokenizer's own special tokens, cut at `limit` tokens."""
+    return tokenize_and_mark(tokenizer, texts, limit, progress)[0]
+
+
+def tokenize_and_mark(
+    tokenizer: Any, texts: Sequence[str], limit: int, progress: Progress = silent
+) -> tuple[Tokens, npt.NDArray[np.bool_]]:
+    """The same, and which of the texts were cut."""
     flat = _Growing()
     lengths = np.empty(len(texts), np.int64)
-    cut = 0
+    cut = np.zeros(len(texts), bool)
     for start in range(0, len(texts), CHUNK):
         encoded = tokenizer(
             list(texts[start : start + CHUNK]),
@@ -141,9 +153,9 @@ def tokenize(tokenizer: Any, texts: Sequence[str], limit: int, progress: Progres
         )
         flat.append(np.fromiter(chain.from_iterable(encoded["input_ids"]), np.int32))
         lengths[start : start + CHUNK] = [len(ids) for ids in encoded["input_ids"]]
-        cut += sum(bool(encoding.overflowing) for encoding in encoded.encodings)
+        cut[start : start + CHUNK] = [bool(encoding.overflowing) for encoding in encoded.encodings]
         progress("tokenize", min(start + CHUNK, len(texts)), len(texts))
-    return Tokens(flat.finished(), _bounds(lengths), int(tokenizer.pad_token_id), cut)
+    return Tokens(flat.finished(), _bounds(lengths), int(tokenizer.pad_token_id), int(cut.sum())), cut
 
 
 class _Growing:
@@ -180,7 +192,7 @@ class _Growing:
             self._file.flush()
         except OSError as error:
             raise StorageError(
-                f"the tokens of the texts do not fit into {cache_folder()} ({error.strerror}): "
-                "free some space, or name another folder with ACTUNE_CACHE"
+                f"the tokens of the texts could not be written to {cache_folder()} ({error.strerror}): "
+                "free some space, or set ACTUNE_CACHE to another folder"
             ) from error
         self._numbers = array("i")

@@ -19,6 +19,7 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
 from actune.models import fast
+from actune.models.checkpoints import Checkpoint, restore
 from actune.models.fast.graphs import make_fast_steps
 from actune.models.objectives import training_loss
 from actune.models.steps import Step
@@ -78,6 +79,7 @@ def train(
     streams: Streams,
     dev_accuracy: Callable[[], float] | None = None,
     progress: Progress = silent,
+    checkpoint: Checkpoint | None = None,
 ) -> None:
     """Trains the network in place; it ends in eval mode at its best dev checkpoint (strictly better, so the earliest).
 
@@ -89,11 +91,15 @@ def train(
     weights, take_step = _weights_and_step(fitting, recipe, objective)
     rate = learning_rates(len(batches), recipe, trusting=bool(len(batches[0].trusted)))
     teacher = _Teacher(fitting, training, objective, batches)
-    best, kept = -1.0, None
+    best, kept, done = -1.0, None, 0
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(streams.integer("dropout"))
+        if checkpoint and (state := checkpoint.load()):
+            restore(weights, state)
+            best, kept, done = float(state["best"]), _kept_in(state), int(state["done"])
+            teacher.proba = state["teacher"].numpy() if "teacher" in state else teacher.proba
         network.train()
-        for step, batch in enumerate(batches, 1):
+        for step, batch in enumerate(batches[done:], done + 1):
             teacher.before(step)
             weights.set_rate(rate(step - 1))
             share = ramp(step - 1, 0.05 * len(batches), 0.3 * len(batches), 1.0) if objective.ramp else 1.0
@@ -105,8 +111,24 @@ def train(
                 if (accuracy := dev_accuracy()) > best:
                     best, kept = accuracy, weights.keep(kept)
                 network.train()
+            if checkpoint:
+                checkpoint.keep(weights, _progress(step, best, kept, teacher.proba), ended=step == len(batches))
     weights.finish(kept)
     network.eval()
+
+
+def _progress(
+    done: int, best: float, kept: list[torch.Tensor] | None, proba: npt.NDArray[np.float32] | None
+) -> dict[str, torch.Tensor]:
+    """Where a fit is, beside its weights."""
+    state = {"done": torch.tensor(done), "best": torch.tensor(best, dtype=torch.float64)}
+    state |= {f"kept-{number}": tensor for number, tensor in enumerate(kept or [])}
+    return state if proba is None else {**state, "teacher": torch.from_numpy(proba)}
+
+
+def _kept_in(state: dict[str, torch.Tensor]) -> list[torch.Tensor] | None:
+    count = sum(name.startswith("kept-") for name in state)
+    return [state[f"kept-{number}"] for number in range(count)] if count else None
 
 
 def _weights_and_step(fitting: Fitting, recipe: Training, objective: Objective) -> WeightsAndStep:

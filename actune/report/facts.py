@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from actune.core.facts import FinalFacts, RoundFacts
 from actune.errors import UserError
-from actune.methods.recipes import shown
+from actune.report.classes import error_of_change
+from actune.report.names import method_name
+from actune.report.signals import Signal, signals_of
 from actune.session.config import Config
 from actune.session.session import Session
 
@@ -21,17 +24,46 @@ class ReportedRun:
     name: str  # differs from run to run
     config: Config
     rounds: tuple[RoundFacts, ...]  # finished ones
-    final: FinalFacts | None
+    finals: tuple[FinalFacts, ...]  # every fine-tuning at the end that there was, in order
+    signals: tuple[Signal, ...]  # of the quality where there is no test set
+    folder: str
     pool: int
     labels: int  # answered by now, which may be more than the last round saw
-    questions: int  # chosen before there was a model
+    unlabelled: int  # neither answered nor skipped
+    questions: int  # open ones
+    error: float | None  # of the last round's change in accuracy, half of its 95 % interval
     days: tuple[str, ...]  # of the first and of the last answer
     sources: list[dict[str, Any]]  # the rules that the first model learnt from, where there were any
+
+    @property
+    def data(self) -> str:
+        """The name of the data; of a file or folder its own name."""
+        data = self.config.request.data
+        return Path(data).name or data if Path(data).is_absolute() else data
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Classes that the last round had no answer of."""
+        counts = self.rounds[-1].class_counts if self.rounds else ()
+        return tuple(name for name, count in zip(self.config.resolved.classes, counts, strict=False) if not count)
 
     @property
     def measured(self) -> bool:
         """Whether its accuracy is known."""
         return any(facts.accuracy is not None for facts in self.rounds)
+
+    @property
+    def final(self) -> FinalFacts | None:
+        """The fine-tuning of the newest round, where there was one."""
+        return next((facts for facts in self.finals if facts.round == len(self.rounds)), None)
+
+    @property
+    def change(self) -> float | None:
+        """What the last round's answers brought on test."""
+        if len(self.rounds) < 2:
+            return None
+        before, last = (facts.accuracy for facts in self.rounds[-2:])
+        return None if before is None or last is None else last - before
 
     @property
     def unseen(self) -> int:
@@ -87,15 +119,15 @@ def runs_of(sessions: Sequence[Session]) -> list[ReportedRun]:
     for session in sessions[1:]:
         if session.config.resolved.classes != first:
             raise UserError(
-                f"{str(session.store.folder)!r} has other classes than {str(sessions[0].store.folder)!r}: "
-                "one report compares runs on the same data only"
+                f"{str(session.store.folder)!r} and {str(sessions[0].store.folder)!r} have different classes: "
+                "a report can only compare runs on the same data"
             )
     return [_run(session, name) for session, name in zip(sessions, names(sessions), strict=True)]
 
 
 def names(sessions: Sequence[Session]) -> list[str]:
     """The shortest names that tell the runs apart: the method, else with the seed, else with the folder."""
-    methods = [shown(session.config.request.method) for session in sessions]
+    methods = [method_name(session.config.request.method) for session in sessions]
     seeds = [f"{method}, seed {s.config.request.seed}" for method, s in zip(methods, sessions, strict=True)]
     folders = [f"{name} ({s.store.folder.name})" for name, s in zip(seeds, sessions, strict=True)]
     for candidates in (methods, seeds, folders):
@@ -104,53 +136,9 @@ def names(sessions: Sequence[Session]) -> list[str]:
     return [f"{name} no. {number}" for number, name in enumerate(folders, 1)]
 
 
-def verdict(runs: Sequence[ReportedRun]) -> str:
-    """What is true of the subject beside the others, in a sentence or two made of printed numbers only."""
-    subject, *others = runs
-    if not subject.rounds:
-        begun = f"{subject.labels:,} texts are labelled"
-        if subject.questions:
-            begun += f", and {subject.questions:,} were asked about to begin with"
-        return f"No round of {subject.name} is finished yet: {begun}."
-    last = subject.rounds[-1]
-    if last.accuracy is None:
-        times = "once" if len(subject.rounds) == 1 else f"{len(subject.rounds)} times"
-        return (
-            f"{subject.name} was fitted {times}, the last time on {last.labels:,} labels. "
-            "Accuracy needs a test set, and this run has none."
-        )
-    parts = [f"{subject.name} reaches {percent(last.accuracy)} with {last.labels:,} labels{_at_the_end(subject)}"]
-    parts += [_beside(other, last.labels) for other in others]
-    return f"{'; '.join(parts)}. {_proof(runs)}".strip()
-
-
 def percent(share: float | None) -> str:
     """A share as every table and sentence prints it."""
     return "–" if share is None else f"{100 * share:.1f} %"
-
-
-def _beside(run: ReportedRun, labels: int) -> str:
-    if not run.measured:
-        return f"{run.name} has no accuracy yet"
-    same = [facts for facts in run.rounds if facts.labels == labels]
-    facts = (same or run.rounds)[-1]
-    where = "with the same" if same else f"with {facts.labels:,} labels"
-    at_the_end = _at_the_end(run) if facts is run.rounds[-1] else ""
-    return f"{run.name} {percent(facts.accuracy)} {where}{at_the_end}"
-
-
-def _at_the_end(run: ReportedRun) -> str:
-    if run.final is None or run.final.accuracy is None:
-        return ""
-    return f" ({percent(run.final.accuracy)} once the encoder is fine-tuned on them)"
-
-
-def _proof(runs: Sequence[ReportedRun]) -> str:
-    """One seed of a method is one draw of its luck."""
-    seeds: dict[str, set[int]] = {}
-    for run in runs:
-        seeds.setdefault(run.config.request.method, set()).add(run.config.request.seed)
-    return "One seed proves nothing." if min(map(len, seeds.values())) == 1 else ""
 
 
 def _run(session: Session, name: str) -> ReportedRun:
@@ -160,10 +148,28 @@ def _run(session: Session, name: str) -> ReportedRun:
         name=name,
         config=session.config,
         rounds=tuple(session.rounds()),
-        final=session.final,
+        finals=tuple(session.finals()),
+        signals=signals_of(session),
+        folder=str(session.store.folder),
         pool=len(session.pool),
         labels=len(labels.of_row),
-        questions=len(session.store.questions(0)),
+        unlabelled=len(session.pool) - len(labels.of_row) - len(labels.skipped),
+        questions=0 if session.done else len(session.store.open_questions()),
+        error=_error(session),
         days=tuple(sorted({min(days), max(days)})) if days else (),
         sources=session.weak.sources(labels.of_row) if session.weak else [],
     )
+
+
+def _error(session: Session) -> float | None:
+    """By the predictions of the last two rounds on the same texts; None where they were not kept."""
+    test, store, last = session.task.test, session.store, len(session.rounds()) - 1
+    if test is None or last < 1:
+        return None
+    right = []
+    for name in (f"fit-{last - 1:03d}", f"fit-{last:03d}"):
+        said = store.load_arrays(name).get("test_predictions") if store.has_arrays(name) else None
+        if said is None or len(said) != len(test):
+            return None
+        right.append(said == test.labels)
+    return error_of_change(*right)

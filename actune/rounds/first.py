@@ -25,8 +25,8 @@ MOST_ROWS = 100_000  # that a query chooses among: k-means over a million rows t
 FIRST = {
     "random": "drawn at random; in a simulation until every class occurred",
     "representatives": "one text near each centre of k-means on embeddings",
-    "typiclust": "the most typical text of each group of embeddings",
-    "alps": "one text of each kind of surprise to the pretrained model",
+    "typiclust": "the most typical text of each cluster of embeddings",
+    "alps": "one text per cluster of the pretrained model's surprisal",
 }
 QUERIES: dict[str, Query] = {
     "representatives": Representatives(frozen),
@@ -41,12 +41,19 @@ def first_rows(
     """What to ask before there is a model: a random draw in a simulation, a diverse batch for a person."""
     if spec.opens:
         return [], "nothing: the first model comes from rules" if spec.weak else "nothing: there is a model"
-    first = spec.first or ("random" if spec.simulated else "representatives")
     if len(labels.of_row) >= len(pool.classes) and len(set(labels.of_row.values())) > 1:
-        return [], "the file has labels enough to begin with"
-    if spec.simulated and first == "random":
+        return [], "the file has enough labels to start with"
+    if spec.simulated and spec.first in ("", "random"):
         return initial_draw(pool, spec.initial, spec.seed)
-    free = rows_without(pool, list(labels.of_row))
+    return rows_for_a_person(spec, pool, labels, prepared)
+
+
+def rows_for_a_person(
+    spec: RunSpec, pool: Pool, labels: Labels, prepared: Callable[[], PreparedTask]
+) -> tuple[list[int], str]:
+    """A batch without a model, of texts that nobody has answered or skipped: another one after a batch of skips."""
+    first = spec.first or "representatives"
+    free = rows_without(pool, [*labels.of_row, *labels.skipped])
     if first == "random":
         order = Streams(spec.seed).rng("initial").permutation(len(free))[: spec.initial]
         return free[order].tolist(), "drawn at random"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import numpy as np
 from actune.core.classifier import Classifier
 from actune.core.labels import Labels
 from actune.core.objective import PLAIN
+from actune.core.progress import Progress, part
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.methods.memory import Pace
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from actune.core.objective import Objective
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,9 @@ def fit(
     """Eq. 1 and 14. A teacher, where the method has one, is fitted first and pseudo-labels what its student learns."""
     teacher = method.teacher
     if teacher is None or method.self_training is None or not len(labels.of_row):
-        return Fitted(_train(prepared, training, method.objective, streams), training, training.pseudo_labels)
-    taught = _train(prepared, training, PLAIN, streams)
+        classifier = _train(prepared, training, method.objective, streams, prepared.progress)
+        return Fitted(classifier, training, training.pseudo_labels)
+    taught = _train(prepared, training, PLAIN, streams, part(prepared.progress, 1, 1 + teacher.generations))
     newest = Fitted(taught, training, PseudoLabels.none())
     for generation in range(1, teacher.generations + 1):  # the teacher's own streams are those of generation 0
         newest = _student(prepared, method, newest, labels, replace(streams, generation=generation), horizon)
@@ -85,7 +90,8 @@ def _student(
         return teacher
     training = replace(teacher.training, pseudo_labels=pseudo_labels)
     start = classifier if method.teacher.hands_over else None
-    return Fitted(_train(prepared, training, method.objective, streams, start), training, pseudo_labels)
+    progress = part(prepared.progress, 1 + streams.generation, 1 + method.teacher.generations)
+    return Fitted(_train(prepared, training, method.objective, streams, progress, start), training, pseudo_labels)
 
 
 def _sample(free: npt.NDArray[np.int64], most: int | None, streams: Streams) -> npt.NDArray[np.int64] | None:
@@ -109,11 +115,12 @@ def _train(
     training: TrainingSet,
     objective: Objective,
     streams: Streams,
+    progress: Progress,
     start: Classifier | None = None,
 ) -> Classifier:
     def train() -> Classifier:
-        learner, progress = prepared.learner, prepared.progress
-        return learner.fit(prepared.pool, training, objective, streams, prepared.dev, progress, start)
+        LOG.info("fitting on %d labels and %d pseudo-labels", len(training.rows), len(training.pseudo_labels))
+        return prepared.learner.fit(prepared.pool, training, objective, streams, prepared.dev, progress, start)
 
     alike = streams.round == 0 and start is None and not len(training.pseudo_labels)
     return prepared.shared.first(prepared, training, objective, train) if prepared.shared and alike else train()

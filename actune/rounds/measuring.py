@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def measure(prepared: PreparedTask, classifier: Classifier) -> tuple[Metrics, npt.NDArray[np.int16] | None]:
-    """The metrics, and the predictions on test behind them; none without the set."""
-    task, found, predictions = prepared.task, Metrics(), None
+def measure(prepared: PreparedTask, classifier: Classifier) -> tuple[Metrics, dict[str, npt.NDArray[Any]]]:
+    """The metrics, and the arrays on test behind them: predictions and their probabilities; none without the set."""
+    task, found = prepared.task, Metrics()
+    on_test: dict[str, npt.NDArray[Any]] = {}
     if prepared.test is not None and task.test is not None:
-        predicted, known = _predicted(classifier, prepared.test, task.test), prepared.test.labels
+        (predicted, confidence), known = _predicted(classifier, prepared.test, task.test), prepared.test.labels
         found = Metrics(accuracy(predicted, known), macro_f1(predicted, known))
-        predictions = predicted.astype(np.int16)
+        on_test = {"test_predictions": predicted.astype(np.int16), "test_confidence": confidence}
     if prepared.dev is not None and task.dev is not None:
-        on_dev = accuracy(_predicted(classifier, prepared.dev, task.dev), prepared.dev.labels)
+        on_dev = accuracy(_predicted(classifier, prepared.dev, task.dev)[0], prepared.dev.labels)
         found = Metrics(found.accuracy, found.macro_f1, on_dev)
-    return found, predictions
+    return found, on_test
 
 
 def gains(prepared: PreparedTask, fitted: Fitted, metrics: Metrics) -> tuple[float | None, float | None]:
@@ -58,6 +59,10 @@ def describe(prepared: PreparedTask, fitted: Fitted) -> PseudoLabelFacts:
     )
 
 
-def _predicted(classifier: Classifier, known: Labelled, split: Pool) -> npt.NDArray[np.int64]:
-    found: npt.NDArray[np.int64] = checked(classifier.read(known.inputs), split.ids).log_proba.argmax(1).cpu().numpy()
-    return found
+def _predicted(
+    classifier: Classifier, known: Labelled, split: Pool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """The most probable class of every text, and its probability."""
+    log_proba = checked(classifier.read(known.inputs), split.ids).log_proba
+    classes = log_proba.argmax(1)
+    return classes.cpu().numpy(), log_proba.gather(1, classes[:, None])[:, 0].float().exp().cpu().numpy()

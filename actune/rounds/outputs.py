@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +34,9 @@ class ModelOutputs(Outputs):
     @property
     def classifier(self) -> Classifier:
         if self.fitted is None:
-            raise SettingError("there is no model yet to choose with: use random, representatives, typiclust or alps")
+            raise SettingError(
+                "there is no model yet to select texts with: use --first random, representatives, typiclust or alps"
+            )
         return self.fitted
 
     def read(self, head_input: bool) -> Readout:
@@ -67,6 +70,7 @@ def view_of(prepared: PreparedTask, classifier: Classifier | None, labels: Label
         labels=[labels.of_row[row] for row in labelled],
         streams=streams,
         ids=prepared.task.pool.ids,
+        texts=lambda: prepared.task.pool.texts,
     )
 
 
@@ -74,7 +78,11 @@ def view_of_some(prepared: PreparedTask, classifier: Classifier, rows: npt.NDArr
     """What a classifier says about some rows of the pool, which are the whole pool to whoever looks at them."""
     few = prepared.pool.only(rows)
     names = [prepared.task.pool.ids[row] for row in rows]
-    return View(classifier.read(few, prepared.progress), range(len(rows)), streams=streams, ids=names)
+
+    def texts() -> Sequence[str]:
+        return prepared.task.pool.texts.take(rows)
+
+    return View(classifier.read(few, prepared.progress), range(len(rows)), streams=streams, ids=names, texts=texts)
 
 
 def free_rows(prepared: PreparedTask, labels: Labels) -> npt.NDArray[np.int64]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from actune.core.classifier import Classifier, Labelled, Learner
 from actune.core.progress import Progress, silent
-from actune.models.learners import make_learner
+from actune.models.learners import find_learner, make_learner
 
 if TYPE_CHECKING:
     import torch
@@ -46,6 +46,7 @@ class PreparedTask:
         max_tokens: int,
         progress: Progress = silent,
         shared: Shared | None = None,
+        checkpoints: Path | None = None,  # a folder for the state of long fits
     ) -> None:
         self.task = task
         self.learner_name = learner
@@ -54,6 +55,7 @@ class PreparedTask:
         self.max_tokens = max_tokens
         self.progress = progress
         self.shared = shared
+        self.checkpoints = checkpoints
         self._find_encoder = find_encoder
 
     @cached_property
@@ -63,7 +65,11 @@ class PreparedTask:
 
     @cached_property
     def learner(self) -> Learner:
-        return self.make_learner(self.learner_name, self.folder, self.recipe)
+        learner: Any = self.make_learner(self.learner_name, self.folder, self.recipe)
+        if self.checkpoints and find_learner(self.learner_name).keeps_checkpoints:
+            learner.checkpoints = self.checkpoints
+        made: Learner = learner
+        return made
 
     def make_learner(self, name: str, folder: Path, recipe: Training) -> Learner:
         """Another learner for the same classes."""

@@ -12,6 +12,7 @@ from actune.core.classifier import Classifier
 from actune.core.facts import QuestionRow, Selection
 from actune.core.labels import Labels
 from actune.core.streams import Streams
+from actune.core.training_set import PseudoLabels
 from actune.methods.memory import Pace
 from actune.methods.method import Method
 from actune.rounds.mapping import map_arrays
@@ -55,6 +56,22 @@ def select(
     if view.was_read:
         arrays |= map_arrays(view, asked, method)
     return Choice(Selection(round, questions), arrays, memory)
+
+
+def select_more(
+    prepared: PreparedTask,
+    method: Method,
+    classifier: Classifier,
+    labels: Labels,
+    streams: Streams,
+    trusted: PseudoLabels,
+    batch: int,
+) -> list[QuestionRow]:
+    """More questions of the round that `select` chose for, by the same model; rows with pseudo-labels come last."""
+    view = view_of(prepared, classifier, labels, streams)
+    others = view.without(trusted.rows.tolist())
+    asked = method.query(others if len(others.candidates) else view, batch).tolist()
+    return _questions(streams.round + 1, asked, view.log_proba)
 
 
 def _questions(round: int, rows: Sequence[int], log_proba: torch.Tensor | None) -> list[QuestionRow]:

@@ -19,15 +19,17 @@ def model_card(config: Config, learner: str, pool: int, curve: Sequence[RoundFac
         "pipeline_tag: text-classification",
         "tags: [actune, active-learning]",
         "---",
-        f"# A text classifier for {config.request.data}",
+        f"# Text classifier for {config.request.data}",
         "",
         f"Classes: {', '.join(config.resolved.classes)}.",
         "",
-        f"Made with actune {config.versions['actune']} by the method `{shown(config.request.method)}` "
-        f"and the learner `{learner}` on the encoder `{config.request.model}`, "
-        f"from {curve[-1].labels:,} labelled texts of a pool of {pool:,}.",
+        f"Made with actune {config.versions['actune']}: method `{shown(config.request.method)}`, learner `{learner}`, "
+        f"encoder `{config.request.model}`, trained on {curve[-1].labels:,} labelled texts of a pool of {pool:,}.",
     ]
     if measured:
-        lines += ["", "| labels | test accuracy |", "|---|---|"]
-        lines += [f"| {facts.labels} | {facts.accuracy:.4f} |" for facts in measured]
+        lines += ["", f"The accuracy is measured on {config.resolved.test:,} test texts that no model was trained on."]
+        lines += ["", "| labels | test accuracy | macro-F1 |", "|---|---|---|"]
+        lines += [f"| {facts.labels} | {facts.accuracy:.4f} | {facts.macro_f1:.4f} |" for facts in measured]
+    else:
+        lines += ["", "There was no test set, so the accuracy was not measured."]
     return "\n".join(lines) + "\n"

@@ -73,9 +73,11 @@ def load_config(folder: Path) -> Config:
     """The configuration of a run folder, or one sentence that says why it is none."""
     file = folder / FILE
     if not folder.is_dir():
-        raise RunFolderError(f"there is no folder {str(folder)!r}")
+        raise RunFolderError(
+            f"there is no folder {str(folder)!r}: check the path, or create a project with `actune start`"
+        )
     if not file.is_file():
-        raise RunFolderError(f"{str(folder)!r} is not a run: it has no {FILE}")
+        raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no {FILE}")
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
         found = int(tables["format"])
@@ -84,8 +86,13 @@ def load_config(folder: Path) -> Config:
     if found > FORMAT:
         raise RunFolderError(
             f"{str(folder)!r} was written by a newer version of actune (format {found}, this one reads {FORMAT}): "
-            "upgrade"
+            "upgrade actune"
         )
+    return config_of(tables, repr(str(file)))
+
+
+def config_of(tables: Mapping[str, Any], source: str) -> Config:
+    """The configuration that the tables of a run.toml say; `source` is what sentences call them."""
     try:
         return Config(
             request=from_tables(RunSpec, tables),
@@ -96,7 +103,7 @@ def load_config(folder: Path) -> Config:
             versions=tables["versions"],
         )
     except (KeyError, TypeError, SettingError) as error:
-        raise RunFolderError(f"{str(file)!r} is incomplete or was changed by hand: {error}") from error
+        raise RunFolderError(f"{source} is incomplete or was changed by hand: {error}") from error
 
 
 def _training(table: dict[str, Any]) -> Training:

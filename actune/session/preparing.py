@@ -26,10 +26,11 @@ def prepare(config: Config, task: Task, progress: Progress = silent, shared: Sha
 
 
 def prepare_for_the_end(
-    config: Config, task: Task, progress: Progress = silent, shared: Shared | None = None
+    config: Config, task: Task, checkpoints: Path, progress: Progress = silent, shared: Shared | None = None
 ) -> PreparedTask:
-    """What trains the encoder once at the end, where the rounds had a frozen one."""
-    return _prepared(config, task, final_learner().name, config.final_training, progress, shared)
+    """What trains the encoder once at the end, where the rounds had a frozen one; killed, it goes on from its state."""
+    recipe = config.final_training
+    return _prepared(config, task, final_learner().name, recipe, progress, shared, checkpoints=checkpoints)
 
 
 def prepare_for_the_start(
@@ -60,6 +61,7 @@ def _prepared(
     progress: Progress,
     shared: Shared | None,
     encoder: Path | None = None,
+    checkpoints: Path | None = None,
 ) -> PreparedTask:
     import torch
 
@@ -75,7 +77,7 @@ def _prepared(
         return encoder_folder(config.request, task, config.settings, device, progress, first=first)
 
     tokens = config.settings.max_tokens
-    return PreparedTask(task, learner, find_encoder, recipe, device, tokens, progress, shared)
+    return PreparedTask(task, learner, find_encoder, recipe, device, tokens, progress, shared, checkpoints)
 
 
 def _device(name: str) -> torch.device:

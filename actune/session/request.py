@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Unpack
 
+from actune.core.checks import told
 from actune.core.options import from_keywords
 from actune.core.run_options import RunOptions
-from actune.core.settings import Settings, Training, override, split_changes
-from actune.core.spec import RunSpec
+from actune.core.settings import Settings, Training, Words, override, split_changes, words_of
+from actune.core.spec import READING_OPTIONS, RunSpec
 from actune.core.task import Task
 from actune.errors import DataError, SettingError, nearest
 from actune.methods.recipes import find, name_of
@@ -20,8 +22,8 @@ from actune.rounds.first import FIRST
 from actune.store.store import newest_model_in
 
 PRESETS = {
-    "paper": "the method as the paper states it",
-    "released": "the method as the authors' scripts compute it, where they depart from the paper (see docs/paper.md)",
+    "paper": "follows the paper",
+    "released": "follows the authors' scripts where they differ from the paper (see docs/paper.md)",
 }
 
 
@@ -37,7 +39,8 @@ def make_request(task: Task, **options: Unpack[RunOptions]) -> RunSpec:
         path = Path(said.get(name, "")).expanduser()
         if said.get(name) and said[name] not in KNOWN and path.exists():
             said[name] = str(path.absolute())
-    changes = _plain(*split_changes(said.pop("changes", {})))
+    given = said.pop("changes", {})
+    changes = _plain(*split_changes(given)) | {name: word for name, word in given.items() if name in asdict(Words())}
     return RunSpec(**{**usual, **said, "changes": changes})
 
 
@@ -56,13 +59,15 @@ def check(request: RunSpec, task: Task) -> None:
     check_learner(request.learner)
     find_model(request.model)
     if len(task.pool.classes) < 2:
-        raise DataError("a classifier needs at least two classes, and the data has one only")
+        raise DataError("the data has only one class: a classifier needs at least two")
     if not 0 <= request.noise < 1:
-        raise SettingError(f"--noise is a share from 0 up to 1, not {request.noise}")
+        raise SettingError(f"--noise must be at least 0 and below 1, not {request.noise}")
     if request.adapt < 0:
-        raise SettingError(f"--adapt is a number of steps, and {request.adapt} is negative")
+        raise SettingError(f"--adapt must be 0 or more steps, not {request.adapt}")
     check_seed(request.seed)
     _check_opening(request)
+    if not request.simulated:
+        words_of(request.changes, task.pool.classes)
     if request.start_from:
         check_start(newest_model_in(Path(request.start_from).expanduser()), task.pool.classes)
     _check_plan(request, task)
@@ -75,11 +80,13 @@ def _check_opening(request: RunSpec) -> None:
         _one_of("--first choice", request.first, FIRST)
     _one_of("label model", request.label_model, LABEL_MODELS)
     if request.keep_weak and not request.weak:
-        raise SettingError("--keep-weak keeps weak labels and there are none: add --weak")
+        raise SettingError("--keep-weak needs weak labels: add --weak or --votes FILE")
     if request.opens and request.first:
-        raise SettingError("--first chooses texts before there is a model: with --weak or --start-from there is one")
+        raise SettingError(
+            "--first cannot be used with --weak, --votes or --start-from, because their model selects the first texts"
+        )
     if request.weak and request.start_from:
-        raise SettingError("--weak and --start-from both give the first model: choose one")
+        raise SettingError("--weak (or --votes) and --start-from cannot be combined: choose one")
 
 
 def _check_plan(request: RunSpec, task: Task) -> None:
@@ -94,13 +101,23 @@ def _check_plan(request: RunSpec, task: Task) -> None:
     wanted = initial + request.batch * (request.rounds - 1)
     if wanted > pool:
         raise SettingError(
-            f"the plan asks for {wanted:,} labels, the pool has {pool:,} texts: lower --rounds or --batch"
+            f"the plan asks for {wanted:,} labels, but the pool has {pool:,} texts: lower --rounds or --batch"
         )
+
+
+def check_reading(reading: Any) -> None:
+    """How data is read is told by known words."""
+    known = [option.name for option in READING_OPTIONS]
+    if not isinstance(reading, Mapping):
+        raise SettingError(f"option 'reading' takes a mapping, not {told(reading)}")
+    for name in reading:
+        if name not in known:
+            raise SettingError(f"reading has no option {told(name)}: {nearest(name, known)}")
 
 
 def check_seed(seed: int) -> None:
     if seed < 0:
-        raise SettingError(f"--seed must not be negative, and {seed} is")
+        raise SettingError(f"--seed must be 0 or more, not {seed}")
 
 
 def _one_of(what: str, name: str, known: Mapping[str, object]) -> None:

@@ -18,7 +18,16 @@ from actune.core.strings import BLOCK
 from actune.core.task import Task
 from actune.methods.recipes import build, find, origin_of
 from actune.models import fast
-from actune.models.learners import AUTO, LEARNERS, PAPER, LearnerKind, final_learner, find_learner, recipe_for
+from actune.models.learners import (
+    AUTO,
+    LEARNERS,
+    PAPER,
+    LearnerKind,
+    RoundSize,
+    final_learner,
+    find_learner,
+    recipe_for,
+)
 from actune.models.sources import fetch, find_model
 from actune.models.starting import check_encoder
 from actune.session.config import Config, Resolved
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     import torch
 
 HORIZON = 10  # of a project, which has no planned end
+SAMPLE = 64  # texts that tell how long a round will take
 RELEASED = {"warmup": 0.05, "pseudo_rate": 0.25, "pseudo_constant": True}  # how the authors' scripts train
 
 
@@ -47,7 +57,7 @@ def resolve_request(
     notes = [*task.notes, *task.pool.notes]
     if weak is not None:
         covered = len(weak.of_row)
-        notes.append(f"{covered:,} of {len(task.pool):,} texts have weak labels, by {request.label_model}")
+        notes.append(f"{covered:,} of {len(task.pool):,} texts have weak labels (label model {request.label_model})")
     folder = encoder_folder(request, task, settings, device, progress, notes)
     if request.start_from:
         check_encoder(newest_model_in(Path(request.start_from)), folder)
@@ -62,7 +72,7 @@ def resolve_request(
         check_layers(folder, training.train_layers)
     check_signals(request.method, find(request.method).needs, learner, folder, training.train_layers)
     if task.dev is None:
-        notes.append("there is no dev set: every fit keeps its last step")
+        notes.append("there is no dev set, so the final checkpoint is used")
     resolved = Resolved(
         classes=task.pool.classes,
         fingerprint=fingerprint(task),
@@ -121,10 +131,9 @@ def encoder_folder(
     recipe = override(RECIPE, {"fast": changes["fast"]} if "fast" in changes else {})
     adapted = adapt(folder, texts, request.adapt, settings.max_tokens, request.seed, device, progress, recipe)
     if notes is not None:
-        head = "with its own" if adapted.had_head else "with a new, adapted"
         notes.append(
-            f"the encoder was adapted to the pool in {adapted.steps:,} steps {head} masked-language-model head: "
-            f"it fills in {100 * adapted.accuracy:.1f} % of masked tokens in {adapted.held_out:,} held-out texts"
+            f"the encoder was adapted to the pool in {adapted.steps:,} steps; it predicts "
+            f"{100 * adapted.accuracy:.1f} % of the masked tokens in {adapted.held_out:,} held-out texts"
         )
     return adapted.folder
 
@@ -154,23 +163,23 @@ def _affordable(
     automatic = [kind for kind in LEARNERS.values() if kind.automatic]
     if "word embeddings" in find(request.method).needs:
         kind = next(kind for kind in automatic if kind.perturbs_words)
-        return ChosenLearner(kind, reason=f"{request.method} works on word embeddings: the learner is {kind.name}")
+        return ChosenLearner(kind, reason=f"{request.method} needs word embeddings, so the learner is {kind.name}")
     *dearer, cheapest = automatic
     estimated = ""
     for kind in dearer:
         recipe = training_of(request, task, kind.name, device.type, changes)
-        if device.type != "cpu" or kind.estimate_round is None or (kind.trains_layers and recipe.train_layers):
+        if device.type != "cpu" or kind.estimate_rounds is None or (kind.trains_layers and recipe.train_layers):
             return ChosenLearner(kind)
         seconds = _round_seconds(request, task, settings, kind, recipe, folder, device, progress, weak)
-        estimated = f"a round of the learner {kind.name} on this CPU was estimated at {seconds:.0f} s"
+        estimated = f"a round of the learner {kind.name} on this CPU is estimated at {seconds:.0f} s"
         if seconds <= request.round_seconds:
-            return ChosenLearner(kind, reason=f"{estimated}: the learner is {kind.name}")
+            return ChosenLearner(kind, reason=f"{estimated}, so the learner is {kind.name}")
         layers = layer_count(folder) if kind.trains_layers else 0
         upper = layers // 2
         if upper and seconds * upper / layers <= request.round_seconds:  # training and reading shrink with the layers
-            reason = f"{estimated}: the learner is {kind.name}, of the upper {upper} of {layers} layers"
+            reason = f"{estimated}, so the learner is {kind.name}, on the upper {upper} of {layers} layers"
             return ChosenLearner(kind, upper, reason)
-    return ChosenLearner(cheapest, reason=f"{estimated}: the learner is {cheapest.name}")
+    return ChosenLearner(cheapest, reason=f"{estimated}, so the learner is {cheapest.name}")
 
 
 def _round_seconds(
@@ -186,20 +195,18 @@ def _round_seconds(
 ) -> float:
     """How long the longest round with this learner would take here."""
     learner = kind.make(folder, len(task.pool.classes), settings.max_tokens, recipe, device)
-    inputs = learner.prepare(task.pool.texts, progress)
-
-    def seconds(labels: int, trusts: bool) -> float:
-        assert kind.estimate_round is not None
-        return kind.estimate_round(learner, inputs, len(task.dev) if task.dev else 0, labels, trusts)
-
-    method = build(request.method, settings)
+    method, pool = build(request.method, settings), task.pool
     labels = request.initial + request.batch * ((request.rounds or HORIZON) - 1)
-    estimate = seconds(labels, trusts=method.self_training is not None)
+    size = RoundSize(len(pool), len(task.dev or ()), labels, trusts=method.self_training is not None)
+    teacher = size._replace(trusts=False)
+    on_votes = teacher._replace(labels=len(weak.of_row) if weak else 1)
+    every = range(0, len(pool), max(1, len(pool) // SAMPLE))
+    inputs = learner.prepare([pool.texts[row] for row in every], progress)
+    assert kind.estimate_rounds is not None
+    estimate, of_teacher, of_votes = kind.estimate_rounds(learner, inputs, [size, teacher, on_votes])
     if method.teacher:
-        estimate = estimate * method.teacher.generations + seconds(labels, trusts=False)
-    if weak is not None:
-        estimate = max(estimate, seconds(len(weak.of_row), trusts=False))
-    return estimate
+        estimate = estimate * method.teacher.generations + of_teacher
+    return max(estimate, of_votes) if weak else estimate
 
 
 def fingerprint(task: Task) -> str:

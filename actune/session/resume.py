@@ -33,13 +33,16 @@ def open_simulation(folder: Path, progress: Progress = silent, **options: Unpack
 def open_or_create(folder: Path, task: Task, options: RunOptions, progress: Progress = silent) -> Session:
     """The session of `folder`, new or as it was left; a larger number of rounds extends it."""
     if (folder / FILE).exists() and not load_config(folder).request.simulated:
-        raise RunFolderError(f"{str(folder)!r} is a project that people answer: choose another folder")
+        raise RunFolderError(f"{str(folder)!r} is a labelling project, not a simulated run: choose another folder")
     request = make_request(task, **options)
     if not _holds(folder, request):
         return create(folder, task, progress=progress, **options)
     session = open_session(folder, progress)
     if fingerprint(task) != session.config.resolved.fingerprint:
-        raise RunFolderError(f"the data of {request.data!r} is not what {str(folder)!r} was made with")
+        raise RunFolderError(
+            f"{request.data!r} has changed since {str(folder)!r} was created: restore the data, or choose another "
+            "folder"
+        )
     if max(request.rounds, session.config.request.fits) > session.fitted:
         method_of(session.config)  # it may be missing here, which the user should know before anything is done
     if request.rounds > session.config.request.rounds:
@@ -53,5 +56,7 @@ def _holds(folder: Path, request: RunSpec) -> bool:
     if not (folder / FILE).exists():
         return False
     if found := differences(load_config(folder).request, request):
-        raise RunFolderError(f"{str(folder)!r} holds another run: {'; '.join(found)}")
+        raise RunFolderError(
+            f"{str(folder)!r} is a different run: {'; '.join(found)}; use the same options, or choose another folder"
+        )
     return True

@@ -3,206 +3,137 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
-from actune.core.dialogue import Answer, Question
-from actune.core.facts import FinalFacts, RoundFacts
+from actune.core.checks import checked_folder
+from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts
 from actune.core.files import replacing_folder, storage_sentences
 from actune.core.labels import Labels
-from actune.core.pool import Pool
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
-from actune.core.strings import Strings
 from actune.core.task import Task
 from actune.core.training_set import PseudoLabels
-from actune.data.formats import read_more, read_texts
 from actune.data.frames import Data
+from actune.data.texts import texts_of
 from actune.errors import DataError, SettingError
 from actune.session.clock import Clock
 from actune.session.config import Config
-from actune.session.opening import ARRAYS, WeakLabels, load_weak_labels
+from actune.session.logs import log_facts
 from actune.session.preparing import method_of, prepare, prepare_for_the_end, prepare_for_the_start
-from actune.session.wording import Told, question_of, said_of, told_of
-from actune.store.records import ModelRow, Said
+from actune.session.quality import agreement
+from actune.session.record import RunRecord
+from actune.session.wording import (
+    nothing_left_to_ask,
+    too_few_answers,
+)
+from actune.store.files import EARLIER_FINALS, FINAL
+from actune.store.records import ModelRow
 from actune.store.store import Store, newest_model_in
 
 if TYPE_CHECKING:
     from actune.core.classifier import Classifier
     from actune.methods.method import Method
     from actune.rounds.fitting import Fitted
-    from actune.rounds.predicting import Prediction, Predictor
+    from actune.rounds.predicting import Prediction, TextModel
     from actune.rounds.prepared import PreparedTask, Shared
     from actune.rounds.selecting import Choice
 
 
-class Session:
+class Session(RunRecord):
     """One run. All that changes over time lies in its store; a Session object can be thrown away at any moment."""
 
     models: Literal["none", "last", "all"] = "last"  # which rounds' models a simulated run keeps
     shared: Shared | None = None
 
     def __init__(self, store: Store, config: Config, task: Task, progress: Progress = silent) -> None:
-        self.store = store
-        self.config = config
-        self.task = task
+        super().__init__(store, config, task)
         self.progress = progress
-        self._lock = RLock()  # for what is kept between calls; any number of threads may ask, tell and predict
-        self._loaded: tuple[Path, Predictor] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.close()
+        self._loaded: tuple[Path, TextModel] | None = None
 
     def close(self) -> None:
         """Closes the run's database and lets go of the model."""
         self._loaded = None
         self.__dict__.pop("prepared", None)
-        self.store.close()
-
-    def reconfigure(self, config: Config) -> None:
-        """Goes on with another configuration, which is kept in run.toml."""
-        self.store.seal(config.dumps())
-        self.config = config
-
-    @property
-    def pool(self) -> Pool:
-        return self.task.pool
-
-    @property
-    def fitted(self) -> int:
-        """Rounds that are finished."""
-        return self.store.round_count()
-
-    def rounds(self) -> list[RoundFacts]:
-        """The facts of every finished round."""
-        return self.store.rounds()
-
-    @property
-    def selected(self) -> int:
-        """Rounds whose questions are chosen: one more than are fitted, unless a run came to its planned end."""
-        return self.store.selection_count()
-
-    @property
-    def done(self) -> bool:
-        """Whether the planned rounds are all fitted; a project without a plan never is."""
-        return 0 < self.config.request.fits <= self.fitted
-
-    def labels(self) -> Labels:
-        """What the answers add up to by now; the pool has all the texts that they are about."""
-        labels = self.store.labels()
-        self.refresh()
-        return labels
-
-    # ask and tell: no model is touched, so both are instant
-
-    def ask(self, by: str | None = None, n: int | None = None, seconds: float = 600.0) -> list[Question]:
-        """The open questions, in the order of asking: chosen for the next round, neither answered nor skipped.
-
-        With `by` these are questions that nobody else is working on, and for so many `seconds` nobody else who gives a
-        name gets them. With `n` there are at most so many.
-        """
-        store = self.store
-        questions = store.open_questions()[:n] if by is None else store.lease_questions(by, n, seconds)
-        self.refresh()
-        return [question_of(question, self.pool) for question in questions]
-
-    def tell(self, answers: Mapping[str, str] | Iterable[Answer]) -> Told:
-        """Takes answers on any texts of the pool; on return they are safe on the disk. Nothing is trained."""
-        if isinstance(answers, Mapping):
-            answers = [Answer(id, label) for id, label in answers.items()]
-        answers = list(answers)
-        rows = self._rows([answer.id for answer in answers])
-        found = self.store.tell([said_of(answer, row, self.pool) for answer, row in zip(answers, rows, strict=True)])
-        return told_of(found, self.pool)
-
-    def knows(self, id: str) -> bool:
-        """Whether there is a text with this id."""
-        return self._found([id])[0] is not None
-
-    def add(self, more: Pool | Data) -> int:
-        """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers.
-
-        They may be a pool, a file, or whatever `actune.read_pool` takes; without ids they get numbers that are free.
-        """
-        if not self.config.resolved.stored:
-            raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
-        if not isinstance(more, Pool):
-            self.refresh()
-            more = read_more(more, self.pool)
-        numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
-        answers = [Said(row, "label", number, "file") for row, number in numbers.items()]
-        self.store.add_texts("pool", more.unlabelled(), answers)
-        self.refresh()
-        return len(more)
-
-    def refresh(self) -> None:
-        """Takes in what this session or another process has added to the pool; the models' side begins anew with it."""
-        if not self.config.resolved.stored:
-            return
-        with self._lock:
-            if self.store.text_count("pool") > len(self.pool):
-                more = self.store.texts("pool", self.pool.classes, first=len(self.pool))
-                self.task = replace(self.task, pool=self.pool.extended(more))
-                self.__dict__.pop("prepared", None)
+        super().close()
 
     # advance: all the work
 
-    def advance(self) -> RoundFacts:
+    def advance(self) -> RoundFacts | None:
         """Fits a fresh model on the answers and on pseudo-labels, then chooses the next questions; one commit.
 
         Where a run came to its planned end and was extended, the next questions are chosen first and nothing is fitted.
+        Where fewer than two classes have answers and no question is open, more questions are chosen, nothing is fitted
+        and the result is None.
         """
         with self.store.advancing():
             if self.selected == self.fitted:
                 return self._select_after_the_end()
-            return self._round()
+            labels = self.labels()
+            if self.can_train(labels):
+                return self._round(labels)
+            if self.config.request.simulated or self.store.open_questions():
+                raise too_few_answers(labels, self.pool.classes, len(self.store.open_questions()))
+            self._choose_more(labels)
+            return None
+
+    def choose_more(self) -> int:
+        """Chooses more questions for the coming round, beside those that were answered or skipped; trains nothing.
+
+        Gives how many there are: none where no text is left to ask about.
+        """
+        with self.store.advancing():
+            labels = self.labels()
+            return self._choose_more(labels) if self.unlabelled(labels) else 0
 
     def finish(self) -> FinalFacts:
-        """Fine-tunes the encoder once on all that is known; it is the newest model until another round is finished."""
+        """Fine-tunes the encoder once on all that is known.
+
+        This model is in use until another one is fine-tuned, or until a later round is better on the dev set.
+        """
         from actune.rounds.measuring import measure
 
         if not self.config.resolved.final:
             raise SettingError(
-                f"this run was made with --learner {self.config.resolved.learner}: only one made with auto, "
-                "where that chose probe, is fine-tuned at the end"
+                f"this run uses --learner {self.config.resolved.learner}, and only runs for which --learner auto chose "
+                "probe are fine-tuned at the end"
             )
         with self.store.advancing():
             self._drop_old_memories()  # of a process that was killed just after the commit of its round
-            labels, started = self._checked_labels(), time.perf_counter()
-            prepared = prepare_for_the_end(self.config, self.task, self.progress, self.shared)
+            labels, started = self.labels(), time.perf_counter()
+            if not self.can_train(labels):
+                raise too_few_answers(labels, self.pool.classes, len(self.store.open_questions()))
+            checkpoints = self.store.checkpoints
+            prepared = prepare_for_the_end(self.config, self.task, checkpoints, self.progress, self.shared)
             fitted = self._fit(prepared, labels, self.fitted, self.selected - 1)
-            metrics, _ = measure(prepared, fitted.classifier)
+            metrics, predictions = measure(prepared, fitted.classifier)
+            if predictions:
+                self.store.save_arrays(f"final-{self.fitted:03d}", predictions)
             seconds = time.perf_counter() - started
             notes = _unique(prepared.learner.notes)
-            facts = FinalFacts(self.fitted, len(labels.of_row), **asdict(metrics), seconds=seconds, notes=notes)
+            seen = labels.last_answer
+            known = {"round": self.fitted, "labels": len(labels.of_row), "answers_seen": seen, **asdict(metrics)}
+            facts = FinalFacts(**known, seconds=seconds, notes=notes)
             model = self._write_model(prepared.learner_name, fitted.classifier, facts, self.fitted, "final")
-            self.store.commit(model=model, facts={"final": asdict(facts)})
+            earlier = [asdict(each) for each in self.finals() if (each.round, each.answers_seen) != (self.fitted, seen)]
+            self.store.commit(model=model, facts={FINAL: asdict(facts), EARLIER_FINALS: earlier})
+            log_facts("the fine-tuning after round", facts)
             self.store.point_to_newest()
+            self.store.drop_checkpoints()
             return facts
 
-    @property
-    def final(self) -> FinalFacts | None:
-        """The facts of the fine-tuning at the end, where there was one for the rounds there are."""
-        found = self.store.fact("final")
-        return FinalFacts.from_json(found) if found and found["round"] == self.fitted else None
-
-    def _round(self) -> RoundFacts:
+    def _round(self, labels: Labels) -> RoundFacts:
         from actune.rounds.measuring import describe, gains, measure
 
-        labels, round = self._checked_labels(), self.fitted
-        clock = Clock()
+        round, clock = self.fitted, Clock()
         prepared, fitted = self._fit_round(labels, round)
         clock.stop("fit")
         metrics, predictions = measure(prepared, fitted.classifier)
         gain, dev_gain = gains(prepared, fitted, metrics)
+        quality = self._measured_without_test(prepared, labels, round)
         clock.stop("evaluate")
         last = 0 < self.config.request.fits <= round + 1
         choice = None if last else self._select(prepared, fitted.classifier, labels, round)
@@ -218,6 +149,7 @@ class Session:
             dev_gain=dev_gain,
             seconds=clock.seconds,
             notes=_unique(prepared.learner.notes),
+            quality=quality,
         )
         self._save_fit(fitted, predictions, round)
         self._save_choice(choice)
@@ -226,13 +158,25 @@ class Session:
             model = self._write_model(prepared.learner_name, fitted.classifier, facts, round, "round")
         chosen = choice.selection if choice else None
         self.store.commit(facts, chosen, model, keep_models=self.models == "all")
+        log_facts("round", facts)
         self.store.point_to_newest()
+        self.store.drop_checkpoints()  # of a fine-tuning that was given up
         self._drop_old_memories()
         return facts
 
+    def _measured_without_test(self, prepared: PreparedTask, labels: Labels, round: int) -> Quality:
+        """The quality as a round stores it; nothing is cross-validated where there is a test set."""
+        from actune.rounds.cross_validating import cross_validate
+
+        if self.config.request.simulated:
+            return Quality()
+        streams = Streams(self.config.request.seed, round)
+        validated = None if self.task.test else cross_validate(prepared, labels, streams)
+        return Quality(validated, agreement(self.store.questions(), labels.of_row))
+
     def _fit_round(self, labels: Labels, round: int) -> tuple[PreparedTask, Fitted]:
         """The round's model: fitted, or the user's own classifier where the run begins with that."""
-        if not self._starts_from_a_model(round):
+        if not self.starts_from_a_model(round):
             prepared = self.prepared  # one for the whole round, also where another thread adds texts meanwhile
             return prepared, self._fit(prepared, labels, round, round)
         from actune.models.starting import load_start, model_in
@@ -260,23 +204,44 @@ class Session:
         return select(prepared, self.method, classifier, labels, streams, memory, request.batch, horizon, suggest)
 
     def _select_after_the_end(self) -> RoundFacts:
-        round = self.fitted
         labels = self.labels()
-        folder = self.store.newest_model(kinds=("round",))
-        if round == 0 or folder is None or not folder.is_dir():
-            raise SettingError("this run has no model to choose questions with: it was made without keeping models")
-        prepared = self.prepared
-        choice = self._select(prepared, prepared.learner.load(folder), labels, round - 1)
+        choice = self._select(*self._model_of_the_last_round(), labels, self.fitted - 1)
         self._save_choice(choice)
         self.store.commit(selection=choice.selection)
         return self.rounds()[-1]
 
-    def _save_fit(self, fitted: Fitted, predictions: Any, round: int) -> None:
+    def _choose_more(self, labels: Labels) -> int:
+        """More questions for the coming round; the same answers and skips always lead to the same ones."""
+        from actune.rounds.first import rows_for_a_person
+        from actune.rounds.selecting import select_more
+
+        request, round = self.config.request, self.fitted
+        if not self.unlabelled(labels):
+            raise nothing_left_to_ask(labels, self.pool.classes)
+        if round:
+            trusted, streams = PseudoLabels.from_arrays(self._chosen(round)), Streams(request.seed, round - 1)
+            prepared, classifier = self._model_of_the_last_round()
+            questions = select_more(prepared, self.method, classifier, labels, streams, trusted, request.batch)
+        else:
+            rows, _ = rows_for_a_person(request, self.pool, labels, lambda: self.prepared)
+            questions = [QuestionRow(0, row, None, None) for row in rows]
+        self.store.add_questions(questions)
+        return len(questions)
+
+    def _model_of_the_last_round(self) -> tuple[PreparedTask, Classifier]:
+        folder = self.store.newest_model(kinds=("round",))
+        if not self.fitted or folder is None or not folder.is_dir():
+            raise SettingError("this run kept no models, so it cannot select more questions")
+        if self.starts_from_a_model(self.fitted - 1):
+            prepared = prepare_for_the_start(self.config, self.task, folder, self.progress, self.shared)
+        else:
+            prepared = self.prepared
+        return prepared, prepared.learner.load(folder)
+
+    def _save_fit(self, fitted: Fitted, predictions: Mapping[str, Any], round: int) -> None:
         """What a teacher of this very round trusts, and predictions on test; the rest is kept with its choice."""
-        kept = fitted.training.pseudo_labels.as_arrays() if self.method.teacher else {}
-        if predictions is not None:
-            kept["test_predictions"] = predictions
-        if kept:
+        trusted = fitted.training.pseudo_labels.as_arrays() if self.method.teacher else {}
+        if kept := {**trusted, **predictions}:
             self.store.save_arrays(f"fit-{round:03d}", kept)
 
     def _save_choice(self, choice: Choice | None) -> None:
@@ -297,41 +262,51 @@ class Session:
     # using the model
 
     def predict(self, texts: Sequence[str] | Data) -> list[Prediction]:
-        """A class name and a probability for each class, by the newest model, which is kept for the next call.
+        """The likeliest class of each text and the probability of every class, by the model that is in use.
 
-        The texts are a list of them, or a file or a frame with a column `text`.
+        The texts are a list of them, a Series or an array, a frame with a column `text`, or the path of a file. The
+        model is kept in memory for the next call.
         """
-        from actune.rounds.predicting import predictor
-
-        newest = self._newest_model()
-        if not isinstance(texts, (list, tuple, Strings)):
-            texts = read_texts(texts).texts
-        if not len(texts):
-            return []
-        with self._lock:
-            if self._loaded is None or self._loaded[0] != newest:
-                self._loaded = newest, predictor(self.prepared, newest)
-            predict = self._loaded[1]
-        return predict(texts)
+        return self._model().predict(texts_of(texts, self.config.request.reading), self.progress)
 
     def save(self, folder: str | Path) -> Path:
-        """Copies the newest model to a folder of its own."""
+        """Writes the model that is in use, with all that it needs, to a new folder, which `actune.load` opens."""
         import shutil
 
+        from actune.models.portable import make_portable
+
         source = self._newest_model()
-        target = Path(folder)
+        target = checked_folder(folder)
         if target.exists():
-            raise DataError(f"{str(target)!r} exists already: choose another folder")
+            raise DataError(f"{str(target)!r} already exists: choose another folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         with storage_sentences(target), replacing_folder(target) as scratch:
             shutil.copytree(source, scratch, dirs_exist_ok=True)
+            make_portable(scratch, self._encoder_of(source), self.config.settings.max_tokens)
         return target
+
+    def _model(self) -> TextModel:
+        """The newest model, loaded when it is first needed."""
+        from actune.rounds.predicting import load_model
+
+        newest = self._newest_model()
+        with self._lock:
+            if self._loaded is None or self._loaded[0] != newest:
+                by, encoder = self.prepared, self._encoder_of(newest)
+                self._loaded = newest, load_model(newest, encoder, by.max_tokens, by.device, by.recipe)
+            return self._loaded[1]
+
+    def _encoder_of(self, model: Path) -> Path:
+        """The encoder that a model stands on: that of the run, or the model's own."""
+        from actune.models.starting import saved_learner
+
+        return self.prepared.folder if saved_learner(model).is_frozen_encoder else model
 
     def _newest_model(self) -> Path:
         """The folder of the newest model."""
         folder = self.store.newest_model()
         if folder is None or not folder.is_dir():
-            raise DataError(f"{str(self.store.folder)!r} has no model yet: advance it first")
+            raise DataError(f"{str(self.store.folder)!r} has no model yet: run `actune advance` first")
         return folder
 
     def _keeps_model(self, last: bool) -> bool:
@@ -351,6 +326,7 @@ class Session:
         with self.store.new_model(round, kind) as (model, folder):
             card = model_card(self.config, learner, len(self.pool), [*self.rounds(), facts])
             classifier.save(folder, self.pool.classes, card)
+            (folder / "README.md").write_text(card, encoding="utf-8")  # a learner from outside may not have done it
         return model
 
     @cached_property
@@ -361,61 +337,6 @@ class Session:
     @cached_property
     def method(self) -> Method:
         return method_of(self.config)
-
-    def _rows(self, ids: Sequence[str]) -> list[int]:
-        """The rows of texts by their ids; the pool has all of them afterwards."""
-        found = self._found(ids)
-        rows = [row for row in found if row is not None]
-        if len(rows) < len(ids):
-            raise DataError(f"there is no text with the id {ids[found.index(None)]!r} in this project")
-        if max(rows, default=0) >= len(self.pool):
-            self.refresh()
-        return rows
-
-    def _found(self, ids: Sequence[str]) -> list[int | None]:
-        """The row of each id, None where there is none; a stored pool is not searched, but looked up in the store."""
-        stored = self.config.resolved.stored
-        return self.store.rows_of("pool", ids) if stored else [self.pool.row_of.get(id) for id in ids]
-
-    @cached_property
-    def weak(self) -> WeakLabels | None:
-        """What rules voted, where this run was given such votes; a finished one may have dropped them."""
-        dropped = self.done and not self.store.has_arrays(ARRAYS)
-        return load_weak_labels(self.store) if self.config.request.weak and not dropped else None
-
-    def weak_of_row(self, round: int) -> dict[int, int]:
-        """The weak labels that a round learns from: the first one, and with --keep-weak all of them."""
-        used = self.weak is not None and (round == 0 or self.config.request.keep_weak)
-        return self.weak.of_row if used and self.weak else {}
-
-    def _starts_from_a_model(self, round: int) -> bool:
-        return round == 0 and bool(self.config.request.start_from)
-
-    def _checked_labels(self) -> Labels:
-        labels = self.labels()
-        if self._starts_from_a_model(self.fitted) or self.weak_of_row(self.fitted):
-            return labels
-        counts = Counter(labels.of_row.values())
-        if len(labels.of_row) < len(self.pool.classes):
-            raise DataError(
-                f"{len(labels.of_row)} answers are too few for {len(self.pool.classes)} classes: "
-                f"answer at least {len(self.pool.classes)} questions before advancing"
-            )
-        if len(counts) < 2:
-            only = self.pool.classes[next(iter(counts))]
-            raise DataError(f"all {len(labels.of_row)} answers are {only!r}: a classifier needs at least two classes")
-        return labels
-
-    def _chosen(self, round: int) -> dict[str, Any]:
-        """The arrays of the choice for a round; the first questions come without any."""
-        return self.store.load_arrays(f"select-{round:03d}") if round else {}
-
-    def memory(self, round: int) -> Any:
-        """The memory bank as the choice for `round` left it."""
-        name = f"memory-{round:03d}"
-        if self.store.has_arrays(name):
-            return self.store.load_arrays(name)["memory"]
-        return self._chosen(round).get("memory")  # where an earlier version kept it
 
 
 def _unique(notes: Iterable[str]) -> tuple[str, ...]:

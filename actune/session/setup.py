@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from actune.core.checks import checked_folder, told
 from actune.core.facts import QuestionRow, Selection
 from actune.core.pool import Pool
 from actune.core.progress import Progress, silent
@@ -17,20 +19,22 @@ from actune.data.formats import as_pool
 from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
-from actune.errors import DataError, RunFolderError
+from actune.errors import DataError, RunFolderError, SettingError
 from actune.methods.finding import MethodValue
 from actune.methods.recipes import name_of
 from actune.rounds.first import first_rows
 from actune.session.config import Config, load_config
 from actune.session.opening import WeakLabels, weak_labels
 from actune.session.preparing import method_of
-from actune.session.request import check, check_seed, make_request
+from actune.session.request import check, check_reading, check_seed, make_request
 from actune.session.resolve import fingerprint, resolve_request
 from actune.session.session import Session
 from actune.store.records import Said
 from actune.store.store import Store, check_free
 
+LOG = logging.getLogger(__name__)
 RELEASED_ROWS = 20_000  # of each class, on average
+MOST_FIRST = 100  # questions before there is a model: a person with very many classes wants a model soon
 
 
 def create(
@@ -42,19 +46,28 @@ def create(
 ) -> Session:
     """A new run in `folder`. A task may be simulated; the texts of a pool, a file or a frame are labelled by people.
 
-    The options are those of `RunSpec` in core/spec.py, which docs/options.md lists.
+    The options are those of `RunSpec` in core/spec.py, which docs/reference/options.md lists.
     """
+    folder = checked_folder(folder)
+    if not callable(progress):
+        raise SettingError(
+            f"progress must be a function with the arguments stage, done and total, not {told(progress)}"
+        )
+    check_reading(options.get("reading", {}))
     task = data if isinstance(data, Task) else project_task(as_pool(data, options.get("reading", {})))
     request = make_request(task, **options)
     check(request, task)
-    check_free(Path(folder))  # before anything takes time
+    check_free(folder)  # before anything takes time
     weak = weak_labels(request, task) if request.weak else None
     config = resolve_request(request, task, progress, weak)
-    with Store.creating(Path(folder)) as store:
+    with Store.creating(folder) as store:
         session = Session(store, config, task, progress)
         session.method = method_of(config)  # now, so that a mistake in it is told at once
         _fill(session, weak)
         store.seal(config.dumps())
+    LOG.info("created %s: method %s, learner %s", folder, request.method, config.resolved.learner)
+    for note in (*task.notes, *config.resolved.notes):
+        LOG.info("note: %s", note)
     return session
 
 
@@ -88,18 +101,22 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
 
 def open_session(folder: str | Path, progress: Progress = silent, method: str | MethodValue | None = None) -> Session:
     """The session of a run folder, ready to go on. A method that was given by value must be given again to advance."""
-    config = load_config(Path(folder))
+    folder = checked_folder(folder)
+    config = load_config(folder)
     if method is not None and (name := name_of(method)) != config.request.method:
         raise RunFolderError(
-            f"{str(folder)!r} was made with the method {config.request.method!r}, and not with {name!r}"
+            f"{str(folder)!r} was created with the method {config.request.method!r}, not {name!r}: pass "
+            f"{config.request.method!r}, or choose another folder"
         )
-    store = Store.open(Path(folder))
+    store = Store.open(folder)
     if config.resolved.stored:
         task = _stored_task(store, config)
     else:
         task = find_task(config.request.data, config.request.reading, config.request.seed, config.request.preset)
         if fingerprint(task) != config.resolved.fingerprint:
-            raise RunFolderError(f"the data of {config.request.data!r} is not what {str(folder)!r} was made with")
+            raise RunFolderError(
+                f"{config.request.data!r} has changed since {str(folder)!r} was created: restore the data"
+            )
     session = Session(store, config, task, progress)
     if method is not None:
         session.method = method_of(config)
@@ -122,13 +139,14 @@ def find_task(data: str, reading: Mapping[str, Any], seed: int, preset: str = "p
 
 
 def project_task(pool: Pool, name: str = "project") -> Task:
-    """A pool to be labelled by people: no dev, no test."""
+    """A pool to be labelled by people: no dev, no test. The first batch may have a text of every class."""
     if len(pool.classes) < 2:
         raise DataError(
-            f"a classifier needs at least two classes, not {len(pool.classes)}: name them with --labels a,b"
+            f"a classifier needs at least two classes, not {len(pool.classes)}: list them with --labels a,b"
         )
     batch = max(1, min(50, max(len(pool.classes), len(pool) // 20), len(pool)))
-    return Task(name, pool, None, None, own_settings(len(pool), len(pool.classes)), Plan(batch, batch, 0))
+    initial = max(batch, min(len(pool.classes), MOST_FIRST, len(pool)))
+    return Task(name, pool, None, None, own_settings(len(pool), len(pool.classes)), Plan(initial, batch, 0))
 
 
 def _stored_task(store: Store, config: Config) -> Task:
@@ -137,5 +155,5 @@ def _stored_task(store: Store, config: Config) -> Task:
         if store.text_count(split):
             pools[split] = store.texts(split, config.resolved.classes)
     if "pool" not in pools:
-        raise RunFolderError(f"{str(store.folder)!r} holds no texts")
+        raise RunFolderError(f"{str(store.folder)!r} has no texts: restore it from a backup")
     return Task(config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), config.settings)

@@ -13,7 +13,7 @@ import numpy as np
 from actune.core.pool import Pool
 from actune.core.spec import OWN_VOTES
 from actune.core.task import Task
-from actune.data.formats import Table, names_in, pool_from, read_table
+from actune.data.formats import Table, names_in, pool_from, read_table, with_texts
 from actune.data.splits import relabel
 from actune.data.tasks import card, cards, load_task, load_votes, row_ids
 from actune.errors import DataError
@@ -44,8 +44,8 @@ def find_votes(weak: str, task: Task, reading: Mapping[str, Any], source: str = 
         votes = _from_table(source if weak == OWN_VOTES else weak, task, reading, source)
     rows, texts = len(votes), len(task.pool)
     if rows != texts:
-        hint = "vote on each of them in their order, or give the votes a column of ids"
-        raise DataError(f"there are votes on {rows:,} rows and {texts:,} texts in the pool: {hint}")
+        hint = "add an id column to the votes, or give one row per text in the same order"
+        raise DataError(f"there are votes for {rows:,} rows, but the pool has {texts:,} texts: {hint}")
     if not votes.covered.any():
         raise DataError(f"no source votes on any of the {texts:,} texts: check the ids and the votes")
     return votes
@@ -66,7 +66,9 @@ def read_votes(
             raise DataError(f"{data} is a named data set with its own columns and classes: leave these options out")
         task = load_task(data, data_dir)
         return Voted(task.pool, find_votes(rules or OWN_VOTES, task, {"data_dir": data_dir}))
-    table = read_table(data)
+    table = read_table(data, words.get("encoding"))
+    if words.get("text", "text") in table.cells:
+        table = with_texts(table, words.get("text"))  # votes on rows without a text go with these rows
     pool, has_texts = _pool(table, words, needs_texts=bool(rules))
     where = _where(rules, table)
     cells: Cells = run_rules(rules, pool.texts, classes) if rules else vote_columns(table.cells, columns, where)
@@ -98,8 +100,10 @@ def _where(rules: str | None, table: Table) -> Where:
 def _from_table(path: str, task: Task, reading: Mapping[str, Any], source: str) -> Votes:
     """The votes in a table, by id where it has ids."""
     if not Path(path).is_file() and not Path(path).suffix:
-        raise DataError(f"{path or task.name} is no file with votes: name one, or a rules file (.toml, .py)")
-    table = read_table(path)
+        raise DataError(
+            f"{path or task.name} is not a file with votes: give a table of votes or a rules file (.toml, .py)"
+        )
+    table = read_table(path, reading.get("encoding"))
     votes = votes_of(table.cells, task.pool.classes, where=_where(None, table))
     ids = _ids(table, reading) or ([str(row) for row in range(len(table))] if path == source else None)
     if ids is None:
@@ -124,11 +128,11 @@ def _ids(table: Table, reading: Mapping[str, Any]) -> list[str] | None:
 def _check_ids(ids: Sequence[str], path: str, task: Task, reading: Mapping[str, Any], source: str) -> None:
     if len(set(ids)) < len(ids):
         twice = Counter(ids).most_common(1)[0][0]
-        raise DataError(f"{path} has more than one row with the id {twice!r}: ids name rows and must differ")
+        raise DataError(f"{path} has more than one row with the id {twice!r}: every row needs a different id")
     pools = [pool for pool in (task.pool, task.dev, task.test) if pool is not None]
     strange = set(ids).difference(*(pool.ids for pool in pools))
     if strange and Path(source).is_file():  # rows may have been left out of the task, such as unlabelled ones
-        data = read_table(source)
+        data = read_table(source, reading.get("encoding"))
         strange.difference_update(_ids(data, reading) or map(str, range(len(data))))
     if strange and task.bundled:  # a sample of a named data set leaves rows out too
         strange.difference_update(row_ids(card(task.name), "train"))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from actune.core.checks import several, told
 from actune.core.dialogue import Answer, Question
 from actune.core.facts import QuestionRow
+from actune.core.labels import Labels
 from actune.core.pool import Pool
+from actune.errors import DataError
 from actune.store.records import Kind, Recorded, Said
 
 
@@ -32,6 +36,19 @@ def question_of(question: QuestionRow, pool: Pool) -> Question:
     )
 
 
+def answers_of(answers: Mapping[str, str] | Iterable[Answer]) -> list[Answer]:
+    """Answers as a list of them; a mapping has a label for each id. What is none of these gets a sentence."""
+    if isinstance(answers, Mapping):
+        answers = [Answer(id, label) for id, label in answers.items()]
+    found = list(several(answers, "answers"))
+    for answer in found:
+        if not isinstance(answer, Answer):
+            raise DataError(f"{told(answer)} is not an answer: pass a dict {{id: label}} or a list of actune.Answer")
+        if not isinstance(answer.id, str):
+            raise DataError(f"the id of an answer must be a string, such as '7', not {told(answer.id)}")
+    return found
+
+
 def said_of(answer: Answer, row: int, pool: Pool) -> Said:
     """An answer as the store takes it."""
     number = None if answer.label is None else pool.class_number(answer.label)
@@ -43,3 +60,24 @@ def told_of(recorded: Recorded, pool: Pool) -> Told:
     """What became of answers, as people see it."""
     changed = tuple(pool.ids[row] for row in recorded.changed)
     return Told(recorded.new, recorded.repeated, changed, recorded.skipped)
+
+
+def too_few_answers(labels: Labels, classes: Sequence[str], questions: int) -> DataError:
+    """Answers of one class, or none at all, and what to do about it."""
+    todo = f"answer some of the {questions:,} open questions" if questions else "answer more questions"
+    return DataError(f"{_answered(labels, classes)}: a classifier needs answers of at least two classes, so {todo}")
+
+
+def nothing_left_to_ask(labels: Labels, classes: Sequence[str]) -> DataError:
+    """The same where every text is answered or skipped."""
+    return DataError(
+        f"{_answered(labels, classes)}, and no text is left to ask about: a classifier needs answers of at least two "
+        "classes, so add more texts or unskip some"
+    )
+
+
+def _answered(labels: Labels, classes: Sequence[str]) -> str:
+    if not labels.of_row:
+        return "there are no answers yet"
+    count, name = len(labels.of_row), classes[next(iter(labels.of_row.values()))]
+    return f"the only answer is {name!r}" if count == 1 else f"all {count:,} answers are {name!r}"

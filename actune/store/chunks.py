@@ -46,7 +46,7 @@ def add_chunk(connection: sqlite3.Connection, split: str, file: str, ids: String
         try:
             connection.executemany("INSERT INTO ids VALUES (?, ?, ?)", _sorted(split, ids, first))
         except sqlite3.IntegrityError:
-            raise DataError("some of the new ids occur more than once: ids name rows and must differ") from None
+            raise DataError("some of the new ids occur more than once: every text needs a different id") from None
     connection.execute(
         "INSERT INTO chunks SELECT ?, coalesce(max(number), -1) + 1, ?, ?, ?, ? FROM chunks WHERE split = ?",
         (split, file, first, len(ids), numbered, split),

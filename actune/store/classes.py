@@ -41,7 +41,7 @@ class SQLiteClasses:
         with self._connections.writing() as connection:
             number, target = _number(connection, old), _number(connection, into)
             if number == target:
-                raise DataError(f"the class {old!r} cannot be merged into itself: name another class")
+                raise DataError(f"the class {old!r} cannot be merged into itself: choose another class")
             connection.execute("UPDATE classes SET merged_into = ? WHERE ? IN (number, merged_into)", (target, number))
             connection.execute(APPEND, ("merge", number, None, target, last_answer(connection), by))
             log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
@@ -79,7 +79,7 @@ def _check_free(connection: sqlite3.Connection, name: str) -> None:
     if not name.strip():
         raise DataError("a class needs a name: give one that is not empty")
     if name in _classes(connection).values():
-        raise DataError(f"there is a class {name!r} already: choose another name")
+        raise DataError(f"there is already a class {name!r}: choose another name")
 
 
 def _changes(connection: sqlite3.Connection) -> list[ClassChange]:

@@ -25,7 +25,9 @@ class Connections:
 
     def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
         if not create and not path.is_file():
-            raise RunFolderError(f"{str(path.parent)!r} is not a whole run: it has no {path.name}")
+            raise RunFolderError(
+                f"{str(path.parent)!r} is incomplete: {path.name} is missing; restore it from a backup"
+            )
         self.path = path
         self.readonly = readonly or not (create or writable(path))
         self._closed = False
@@ -91,7 +93,9 @@ class Connections:
             _inherited.append(self._idle)
             self._forget()
         if self._closed:
-            raise RunFolderError(f"{str(self.path.parent)!r} was closed: open it again")
+            raise RunFolderError(
+                f"the session of {str(self.path.parent)!r} is closed: open it again with actune.open_session"
+            )
         try:
             connection = self._idle.pop()
         except IndexError:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from actune.core.facts import stays_in_use
 from actune.core.files import (
     locked,
     remove,
@@ -24,8 +25,9 @@ from actune.store.texts import RunTexts
 if TYPE_CHECKING:
     import numpy as np
 
-ARRAYS, MODELS = "arrays", "models"
-NEWEST = "model"  # a link to the newest model, for people and for other programs
+ARRAYS, MODELS, CHECKPOINTS = "arrays", "models", "checkpoints"
+NEWEST = "model"  # a link to the model in use, for people and for other programs
+FINAL, EARLIER_FINALS = "final", "earlier_finals"  # facts of the newest final fine-tuning, and of those before it
 FIRST_MODELS = ("model", "probe", "model.new", "probe.new")  # names of the first version of run folders
 
 
@@ -47,7 +49,9 @@ class RunFiles(RunTexts):
 
         file = self._arrays(name)
         if not file.is_file():
-            raise RunFolderError(f"{str(self.folder)!r} is not a whole run: {file.name} is missing")
+            raise RunFolderError(
+                f"{str(self.folder)!r} is incomplete: {file.name} is missing; restore it from a backup"
+            )
         return load_file(file)
 
     def has_arrays(self, name: str) -> bool:
@@ -62,6 +66,16 @@ class RunFiles(RunTexts):
 
     def _arrays(self, name: str) -> Path:
         return self.folder / ARRAYS / f"{name}.safetensors"
+
+    # the state of a fit that is not finished
+
+    @property
+    def checkpoints(self) -> Path:
+        """A folder for it; it is dropped once the model that came of it is committed."""
+        return self.folder / CHECKPOINTS
+
+    def drop_checkpoints(self) -> None:
+        remove(self.checkpoints)
 
     # models
 
@@ -87,15 +101,16 @@ class RunFiles(RunTexts):
                 sync_folder(parent)
 
     def newest_model(self, kinds: Sequence[str] = ("round", "final")) -> Path | None:
-        """The folder of the newest model; a final one counts until another round is finished."""
-        fitted = self.round_count()
+        """The folder of the model in use: a fine-tuned final one where it `stays_in_use`, else the newest round's."""
         models = [model for model in self.models() if model.kind in kinds]
-        found = [model for model in models if model.kind == "final" and model.round == fitted]
-        found = found or [model for model in models if model.kind == "round"]
+        finals = [model for model in models if model.kind == "final"]
+        if finals and not stays_in_use(self.fact(FINAL), next(reversed(self.rounds()), None)):
+            finals = []
+        found = finals or [model for model in models if model.kind == "round"]
         return self.folder / found[-1].folder if found else None
 
     def point_to_newest(self, repair: bool = False) -> None:
-        """Lets `model` in the run's folder be the newest model.
+        """Lets `model` in the run's folder be the model in use.
 
         To `repair` is to leave a folder alone that stands there, unless it is one of the first version: a copied run
         has a folder where there was a link, and nobody has advanced it yet.

@@ -92,6 +92,10 @@ class Events(Protocol):
         """The questions of one round, or all that were ever asked."""
         ...
 
+    def add_questions(self, questions: Sequence[QuestionRow]) -> None:
+        """Appends questions to those of their round, which are chosen already."""
+        ...
+
     def open_questions(self) -> list[QuestionRow]:
         """The questions for the round that comes next, without those that were answered or skipped."""
         ...

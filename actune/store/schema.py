@@ -67,7 +67,7 @@ def prepare(connections: Connections, create: bool) -> None:
     with connections.reading() as connection:
         found = version_of(connection)
     if found > VERSION:
-        raise RunFolderError(f"{str(path)!r} was written by a newer version of actune: upgrade")
+        raise RunFolderError(f"{str(path)!r} was written by a newer version of actune: upgrade actune")
     if found == 0:
         raise RunFolderError(f"{str(path)!r} is damaged or not a run's database: it has no tables of actune")
     if found == VERSION:

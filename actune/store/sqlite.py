@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,10 @@ class SQLiteEvents(SQLiteClasses, Events):
         where, values = ("", ()) if round is None else ("WHERE round = ?", (round,))
         query = f"SELECT round, row, suggestion, confidence FROM questions {where} ORDER BY round, position"
         return [QuestionRow(*row) for row in self._all(query, *values)]
+
+    def add_questions(self, questions: Sequence[QuestionRow]) -> None:
+        with self._connections.writing() as connection:
+            _insert_questions(connection, questions)
 
     def open_questions(self) -> list[QuestionRow]:
         return [QuestionRow(*row) for row in self._all(OPEN.format(leases="", free="", limit=""))]
@@ -281,9 +286,17 @@ def _release(connection: sqlite3.Connection, held: Iterable[tuple[int, str]]) ->
 def _insert_selection(connection: sqlite3.Connection, selection: Selection) -> None:
     facts = json.dumps({"asked": len(selection.questions), "how": selection.how})
     connection.execute("INSERT INTO selections VALUES (?, ?)", (selection.round, facts))
+    _insert_questions(connection, selection.questions)
+
+
+def _insert_questions(connection: sqlite3.Connection, questions: Sequence[QuestionRow]) -> None:
+    """Appends questions to those that their round may have already."""
+    rounds = {question.round for question in questions}
+    last = dict(connection.execute("SELECT round, max(position) FROM questions GROUP BY round"))
+    free = {round: count(last.get(round, -1) + 1) for round in rounds}
     connection.executemany(
         "INSERT INTO questions VALUES (?, ?, ?, ?, ?)",
-        [(q.round, place, q.row, q.suggestion, q.confidence) for place, q in enumerate(selection.questions)],
+        [(q.round, next(free[q.round]), q.row, q.suggestion, q.confidence) for q in questions],
     )
 
 

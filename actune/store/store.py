@@ -39,8 +39,8 @@ class Store(SQLiteEvents, RunFiles):
             try:
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # texts and labels are the user's own business
             except FileNotFoundError:
-                raise StorageError(f"{str(folder)!r} cannot be made: choose another folder") from None
-            with locked(folder, "making a run in"):
+                raise StorageError(f"cannot create the folder {str(folder)!r}: choose another folder") from None
+            with locked(folder, "creating a run in"):
                 check_free(folder)  # another process may have come first
                 store = None
                 try:
@@ -96,13 +96,15 @@ def check_free(folder: Path) -> None:
     """Refuses a folder that a new run may not be made in."""
     with storage_sentences(folder):
         if (folder / FILE).exists():
-            raise RunFolderError(f"{str(folder)!r} holds a run already: choose another folder")
+            raise RunFolderError(f"{str(folder)!r} already contains a run: choose another folder")
         if not folder.exists():
             return
         own = OWN if (folder / UNFINISHED).is_file() else set()
         names = {path.name for path in folder.iterdir() if not _scratch(path)}
         if strange := sorted(names - own - {LOCK}):
-            raise RunFolderError(f"{str(folder)!r} is neither empty nor a run: it holds {strange[0]!r}")
+            raise RunFolderError(
+                f"{str(folder)!r} is not empty and not a run folder (it contains {strange[0]!r}): choose another folder"
+            )
 
 
 def _scratch(path: Path) -> bool:

@@ -15,7 +15,7 @@ from actune.methods.method import Method
 from actune.methods.queries import Query, Random
 from actune.methods.trust import SelfTraining
 from actune.methods.uncertainty import Score
-from actune.testing.views import Drawn, drawn_view, view_of
+from actune.testing.views import Drawn, drawn_view, texts_for, view_of
 
 HORIZON = 10
 
@@ -89,7 +89,7 @@ def check_method(method: Method, dtype: torch.dtype = torch.float64) -> None:
 def signals_of(method: Method) -> list[str]:
     """What a method asks of the model in one round, in its order: read, moments, perturbed, surprisal, frozen."""
     outputs = Drawn(drawn_view().readout)
-    view = View(outputs, range(1, 120), [0], labels=[1])
+    view = View(outputs, range(1, 120), [0], labels=[1], texts=lambda: texts_for(120))
     asked = method.query(view, 9)
     if method.self_training is not None:
         method.self_training(view.without(asked), None, Pace(0, HORIZON))

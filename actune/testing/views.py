@@ -8,6 +8,7 @@ import torch
 
 from actune.core.classifier import Moments, Readout
 from actune.core.streams import Streams
+from actune.core.strings import Strings
 from actune.core.view import Outputs, View
 from actune.models.sampling import moments_of
 
@@ -69,7 +70,8 @@ def stored_view(passes: torch.Tensor, proba: torch.Tensor | None = None, labelle
     proba = passes.mean(0) if proba is None else proba
     unlabelled = [row for row in range(len(proba)) if row not in set(labelled)]
     readout = Readout(proba.log(), torch.arange(len(proba)).to(proba)[:, None])
-    return View(Stored(readout, passes), unlabelled, labelled, labels=[0] * len(labelled))
+    labels = [0] * len(labelled)
+    return View(Stored(readout, passes), unlabelled, labelled, labels=labels, texts=lambda: texts_for(len(proba)))
 
 
 def view_of(
@@ -84,7 +86,14 @@ def view_of(
     embedding = torch.arange(len(proba)).to(proba)[:, None] if embedding is None else embedding
     unlabelled = [row for row in range(len(proba)) if row not in {*labelled, *skipped}]
     known = [row % proba.shape[1] for row in labelled] if labels is None else labels
-    return View(Drawn(Readout(proba.log(), embedding), seed), unlabelled, labelled, Streams(seed), labels=known)
+    outputs = Drawn(Readout(proba.log(), embedding), seed)
+    return View(outputs, unlabelled, labelled, Streams(seed), labels=known, texts=lambda: texts_for(len(proba)))
+
+
+def texts_for(rows: int) -> Strings:
+    """A text for each row, of one to seven words."""
+    words = ["what", "is", "the", "name", "of", "this", "thing"]
+    return Strings.of(f"{' '.join(words[: 1 + row % len(words)])} {row}" for row in range(rows))
 
 
 def drawn_view(rows: int = 120, classes: int = 3, seed: int = 0, dtype: torch.dtype = torch.float64) -> View:

@@ -14,9 +14,9 @@ from actune.errors import Diverged, SettingError, nearest
 from actune.weak.votes import ABSTAIN, Votes
 
 LABEL_MODELS = {
-    "majority": "the share of votes for each class",
-    "em": "Dawid-Skene by expectation maximisation: learns how far to trust each source",
-    "snorkel": "the label model of the package snorkel: fits how often sources agree (pip install 'actune[weak]')",
+    "majority": "the class with the most votes",
+    "em": "Dawid-Skene: estimates how reliable each source is",
+    "snorkel": "the label model of the package snorkel (pip install 'actune[weak]')",
 }
 FEWEST = 3  # with fewer sources no agreement can tell which one is right
 

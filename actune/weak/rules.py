@@ -38,11 +38,11 @@ def read_rules(path: str | Path, classes: Sequence[str] | None = None) -> dict[s
     if not path.is_file():
         raise DataError(f"there is no rules file {path}: check the path")
     if path.suffix not in KINDS:
-        raise DataError(f"{path} is no rules file: its suffix must be one of {', '.join(KINDS)}")
+        raise DataError(f"{path} is not a rules file: its name must end in one of {', '.join(KINDS)}")
     rules = _functions(path) if path.suffix == ".py" else _patterns(path, classes)
     if not rules:
         example = f"def {PREFIX}NAME(text): ..." if path.suffix == ".py" else "[[rule]]"
-        raise DataError(f"{path} has no rules: a rule begins with {example}")
+        raise DataError(f"{path} has no rules: a rule starts with {example}")
     return rules
 
 
@@ -53,10 +53,10 @@ def _column(path: str | Path, name: str, rule: Rule, texts: Sequence[str]) -> li
             vote = rule(text)
         except Exception as error:
             failure = f"{type(error).__name__}: {error}"
-            raise DataError(f"{path}: rule {name!r} failed on {row_number(row)} ({failure}): mend the rule") from None
+            raise DataError(f"{path}: rule {name!r} failed on {row_number(row)} ({failure}): fix the rule") from None
         if vote is not None and not isinstance(vote, str):
-            answer = f"rule {name!r} answered {vote!r} on {row_number(row)}"
-            raise DataError(f"{path}: {answer}: it must return the name of a class, or None")
+            answer = f"rule {name!r} returned {vote!r} on {row_number(row)}"
+            raise DataError(f"{path}: {answer}: it must return a class name or None")
         said.append(vote)
     return said
 
@@ -65,7 +65,7 @@ def _functions(path: Path) -> dict[str, Rule]:
     try:
         names = runpy.run_path(str(path), run_name="actune_rules")
     except (Exception, SystemExit) as error:
-        raise DataError(f"cannot run {path} ({type(error).__name__}: {error}): mend the file") from None
+        raise DataError(f"cannot run {path} ({type(error).__name__}: {error}): fix the file") from None
     found = {name: value for name, value in names.items() if name.startswith(PREFIX) and callable(value)}
     return {name.removeprefix(PREFIX): rule for name, rule in found.items()}
 
@@ -79,7 +79,7 @@ def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:
             raise DataError(f"{path} has more than one rule {name!r}: rename one of them")
         if classes is not None and table["label"] not in classes:
             known = nearest(table["label"], classes)
-            raise DataError(f"{path}: rule {name!r} has the label {table['label']!r}, which is no class: {known}")
+            raise DataError(f"{path}: rule {name!r} has the label {table['label']!r}, which is not a class: {known}")
         rules[name] = _matcher(path, name, table)
     return rules
 
@@ -88,9 +88,9 @@ def _tables(path: Path) -> list[dict[str, Any]]:
     try:
         tables = tomllib.loads(path.read_text("utf-8")).get("rule", [])
     except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path} ({error}): mend the file") from None
+        raise DataError(f"cannot read {path} ({error}): fix the file") from None
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise DataError(f"{path}: each rule must begin with [[rule]] on a line of its own")
+        raise DataError(f"{path}: each rule must start with [[rule]] on a line of its own")
     return tables
 
 
@@ -108,7 +108,7 @@ def _matcher(path: Path, name: str, table: dict[str, Any]) -> Rule:
     try:
         pattern = re.compile(table["pattern"], 0 if table.get("case") else re.IGNORECASE)
     except re.error as error:
-        wrong = f"{table['pattern']!r}, which is no regular expression ({error})"
-        raise DataError(f"{path}: rule {name!r} has the pattern {wrong}: mend it") from None
+        wrong = f"{table['pattern']!r}, which is not a valid regular expression ({error})"
+        raise DataError(f"{path}: rule {name!r} has the pattern {wrong}: fix the pattern") from None
     label: str = table["label"]
     return lambda text: label if pattern.search(text) else None

@@ -65,7 +65,9 @@ def classes_in(by_source: Cells, labels: Sequence[str] = ()) -> tuple[str, ...]:
     if names and all(word.isdecimal() for word in names):
         return tuple(map(str, range(max(map(int, names)) + 1)))
     if numbers := sorted(word for word in words if word.isdecimal()):
-        raise DataError(f"some votes are numbers, such as {numbers[0]}: name the classes in their order with --labels")
+        raise DataError(
+            f"some votes are numbers, such as {numbers[0]}: list the class names in this order with --labels"
+        )
     return tuple(sorted(names))
 
 
@@ -79,7 +81,9 @@ def vote_columns(cells: Cells, columns: Sequence[str] | None = None, where: Wher
     chosen = columns or [name for name in cells if name.startswith(PREFIXES)]
     if not chosen:
         one, several = " or ".join(LISTS), " or ".join(f"{prefix}..." for prefix in PREFIXES)
-        raise DataError(f"there are no votes: name their columns with --columns, or call them {several} (lists: {one})")
+        raise DataError(
+            f"the table has no votes: set their columns with --columns, or rename them to {several} (for lists: {one})"
+        )
     return {name: cells[name] for name in chosen}
 
 
@@ -92,9 +96,9 @@ def _by_source(column: Sequence[object], name: str, where: Where) -> dict[str, l
     for row, votes in enumerate(lists):
         if len(votes) != len(lists[0]):
             counts = f"{where(row)} has {len(votes)} votes and {where(0)} has {len(lists[0])}"
-            raise DataError(f"{counts}: each row needs one vote of every source, -1 where it says nothing")
+            raise DataError(f"{counts}: each row needs one vote per source, and -1 to abstain")
     if not lists[0]:
-        raise DataError(f"the lists in column {name!r} are empty: each row needs one vote of every source")
+        raise DataError(f"the lists in column {name!r} are empty: each row needs one vote per source")
     return {f"rule {place + 1}": [votes[place] for votes in lists] for place in range(len(lists[0]))}
 
 
@@ -104,7 +108,7 @@ def _list(cell: object, name: str, row: int, where: Where) -> list[object]:
     except ValueError:
         votes = None
     if not isinstance(votes, list):
-        raise DataError(f"{where(row)}: column {name!r} must hold a list of votes such as [0, -1, 2], not {cell!r}")
+        raise DataError(f"{where(row)}: column {name!r} must have a list of votes such as [0, -1, 2], not {cell!r}")
     return votes
 
 
@@ -120,13 +124,15 @@ def _word(cell: object) -> str:
 
 def _numbers(classes: Sequence[str]) -> dict[str, int]:
     if str(ABSTAIN) in classes:
-        raise DataError(f"the class {str(ABSTAIN)!r} is written like a source that says nothing: rename the class")
+        raise DataError(f'the class name {str(ABSTAIN)!r} means "abstain" in votes: rename the class')
     known = {name: number for number, name in enumerate(classes)}
     if len(known) < len(classes):
         twice = next(name for number, name in enumerate(classes) if known[name] != number)
         raise DataError(f"the class {twice!r} is named twice: name each class once")
     if len(known) < 2:
-        raise DataError(f"the only class is {', '.join(known) or 'none'}: name at least two with --labels a,b")
+        raise DataError(
+            f"the votes name only {', '.join(known) or 'no class'}: list at least two classes with --labels a,b"
+        )
     return known
 
 
@@ -140,5 +146,5 @@ def _number(word: str, known: Mapping[str, int]) -> int | None:
 
 def _instead(word: str, classes: Sequence[str]) -> str:
     if word.lstrip("-").isdecimal():
-        return f"but the {len(classes)} classes have the numbers 0 to {len(classes) - 1}, and -1 says nothing"
-    return f"which is no class: {nearest(word, classes)}"
+        return f"but the {len(classes)} classes are numbered 0 to {len(classes) - 1}, and -1 abstains"
+    return f"which is not a class: {nearest(word, classes)}"

@@ -52,9 +52,14 @@ def rounds_of(place: Path) -> list[Round]:
             ]
     results, found = Results(place), []
     for key, point in results.cells.items():
-        if (results.place(key) / "run.db").exists():
+        if record := results.record(key):
+            rounds = [columns_of(facts) for facts in record.rounds]
+        elif (results.place(key) / "run.db").exists():
             with Store.reading(results.place(key)) as store:
                 rounds = [columns_of(facts) for facts in store.rounds()]
+        else:
+            rounds = []
+        if rounds:
             who = {"task": point.task, "method": point.method, "seed": point.seed}
             found += [who | {name: facts[name] for name in COLUMNS if facts.get(name) is not None} for facts in rounds]
     return found
@@ -104,8 +109,8 @@ def _of_teacher(facts: Round) -> float:
 
 
 def differences(curves: Curves, tasks: Iterable[str]) -> str:
-    """`auto` less each other method, over all rounds that both have."""
-    rows = [["task", "`auto` less", "points", "95 % interval", "seeds", "labels"]]
+    """`auto` minus each other method, over all rounds that both have."""
+    rows = [["task", "`auto` minus", "points", "95 % interval", "seeds", "labels"]]
     for task in tasks:
         for other in METHODS[1:]:
             gaps = paired(curves, task, other)
@@ -121,7 +126,7 @@ def differences(curves: Curves, tasks: Iterable[str]) -> str:
 
 def switch(curves: Curves, task: str) -> str:
     """Where self-training was off, and what `auto-no-switch` had there."""
-    rows = [["`auto`", "rounds", "share", "compared", "less `auto-no-switch`", "95 % interval", "seeds"]]
+    rows = [["`auto`", "rounds", "share", "compared", "minus `auto-no-switch`", "95 % interval", "seeds"]]
     every = [facts for seed in curves[task, "auto"].values() for facts in seed.values()]
     for name, off in (("self-training off", True), ("self-training on", False)):
         gaps = paired(curves, task, "auto-no-switch", (off,))
@@ -137,7 +142,7 @@ def switch(curves: Curves, task: str) -> str:
 def gains(curves: Curves, tasks: Iterable[str]) -> str:
     """What the last student of `auto` has over its teacher, in the rounds that recorded both."""
     rows = [
-        ["task", "rounds", "self-training on", "student less teacher", "95 % interval", "on dev", "seeds", "labels"]
+        ["task", "rounds", "self-training on", "student minus teacher", "95 % interval", "on dev", "seeds", "labels"]
     ]
     for task in tasks:
         seeds = [list(seed.values()) for seed in curves.get((task, "auto"), {}).values()]

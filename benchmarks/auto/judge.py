@@ -1,4 +1,4 @@
-"""What the grid `breadth` says about `auto`: the tables of docs/auto.md.
+"""What the grid `breadth` says about `auto`: the tables of benchmarks/reports/auto.md.
 
     PYTHONPATH=. python benchmarks/auto/judge.py collect runs/breadth benchmarks/results/breadth
     PYTHONPATH=. python benchmarks/auto/judge.py show benchmarks/results/breadth
@@ -20,7 +20,6 @@ import pandas as pd
 
 from actune.bench.statistics import Estimate, area_under, holm, paired_test
 from actune.bench.store import Results
-from actune.store.store import Store
 from benchmarks.auto.tables import columns_of, markdown
 
 TASKS = ("trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot")  # then any other, as they come
@@ -44,16 +43,16 @@ def collect(source: Path, target: Path, seeds: list[int]) -> None:
     shutil.copy(source / "grid.toml", target / "grid.toml")  # so that reports say what is missing
     table = results.table()
     table = table[table.seed.isin(seeds)]
-    table.to_csv(target / "results.csv", index=False, lineterminator="\n")
+    table.to_parquet(target / "results.parquet", index=False, compression="zstd")
     with (target / ESTIMATES).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("task", "seed", *FACTS))
         for key in results.finished():
             point = results.cells[key]
             if point.method == "auto" and point.seed in seeds:
-                with Store.reading(results.place(key)) as store:
-                    rounds = [columns_of(facts) for facts in store.rounds()]
-                for facts in rounds:
+                record = results.record(key)
+                assert record is not None
+                for facts in map(columns_of, record.rounds):
                     values = [facts[name] for name in FACTS]
                     writer.writerow(
                         (point.task, point.seed, *(round(v, 4) if isinstance(v, float) else v for v in values))
@@ -104,21 +103,21 @@ def means(areas: Areas) -> str:
 
 
 def overall(areas: Areas, others: tuple[str, ...], one: str = "auto") -> str:
-    """One method less each of the others, over all tasks and seeds."""
+    """One method minus each of the others, over all tasks and seeds."""
     tasks = in_order(task for _, task, _ in areas)
     gaps = [(other, found) for other in others if (found := gap(areas, one, other, tasks))]
     corrected = holm([found.p for _, found in gaps])
-    lines = [[f"`{one}` less", "points", "95 % interval", "p", "pairs"]]
+    lines = [[f"`{one}` minus", "points", "95 % interval", "p", "pairs"]]
     lines += [[f"`{other}`", *told(found, p)] for (other, found), p in zip(gaps, corrected, strict=True)]
     return markdown(lines)
 
 
 def by_task(areas: Areas, others: tuple[str, ...]) -> str:
-    """`auto` less each of the others on every task; one family of tests."""
+    """`auto` minus each of the others on every task; one family of tests."""
     pairs = [(task, other) for task in in_order(task for _, task, _ in areas) for other in others]
     gaps = [(task, other, found) for task, other in pairs if (found := gap(areas, "auto", other, (task,)))]
     corrected = holm([found.p for _, _, found in gaps])
-    lines = [["task", "`auto` less", "points", "95 % interval", "p", "seeds"]]
+    lines = [["task", "`auto` minus", "points", "95 % interval", "p", "seeds"]]
     lines += [[task, f"`{o}`", *told(found, p)] for (task, o, found), p in zip(gaps, corrected, strict=True)]
     return markdown(lines)
 
@@ -146,7 +145,7 @@ def main() -> None:
     if given.verb == "collect":
         collect(given.source, given.target, [int(seed) for seed in given.seeds.split(",")])
         return
-    table = pd.read_csv(given.source / "results.csv")
+    table = Results(given.source).table()
     areas = areas_of(table[table.seed.isin([int(seed) for seed in given.seeds.split(",")])], given.measure)
     baselines = tuple(sorted({m for m, _, _ in areas} - {"auto", *ABLATIONS}))
     print(means(areas), overall(areas, baselines), by_task(areas, NEVER_BELOW), sep="\n\n", end="\n\n")

@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actune.models.cache import Embedded, Room
+    from actune.models.cache import Vectors
+    from actune.models.embeddings import Flags
 
 FEW = 10  # texts that are read
 FIRST = ["--first", "random", "--initial", "50", "--batch", "50"]
@@ -91,13 +92,14 @@ def embed(folder: Path) -> None:
     from actune.models.probing import Probing
     from actune.session.setup import open_session
 
-    def made(learner: Probing, texts: Sequence[str], progress: object, room: Room) -> Embedded:
+    def made(learner: Probing, texts: Sequence[str], progress: object) -> tuple[Vectors, Flags]:
         width = json.loads((learner.folder / "config.json").read_text(encoding="utf-8"))["hidden_size"]
-        vectors, rng = room((len(texts), width)), np.random.default_rng(0)
+        vectors: Vectors = np.empty((len(texts), width), np.float32)
+        rng = np.random.default_rng([*texts[0].encode()])  # texts come in chunks, and chunks must differ
         for start in range(0, len(texts), BLOCK):
             block = rng.standard_normal(vectors[start : start + BLOCK].shape, np.float32)
             vectors[start : start + BLOCK] = block / np.linalg.norm(block, axis=1, keepdims=True)
-        return vectors, 0
+        return vectors, np.zeros(len(texts), bool)
 
     Probing._embed = made  # type: ignore[method-assign]
     with open_session(folder / "project") as session:

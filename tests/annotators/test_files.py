@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from actune.annotators.files import COLUMNS, FileWords, check_replaceable, read_answers, write_questions
+from actune.annotators.files import COLUMNS, FileColumns, check_replaceable, read_answers, write_questions
 from actune.core.dialogue import Answer, Question
 from actune.core.pool import Pool, pool_of
+from actune.core.settings import Words, words_of
 from actune.data.formats import read_table
 from actune.errors import ActuneError
 
@@ -31,7 +32,7 @@ def write(path: Path, content: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".xlsx"])
 def test_questions_survive_every_format(tmp_path: Path, pool: Pool, suffix: str) -> None:
     path = tmp_path / f"batch{suffix}"
     write_questions(path, QUESTIONS)
@@ -79,8 +80,17 @@ def test_skips_and_words_of_ones_own(tmp_path: Path, pool: Pool) -> None:
     path = write(tmp_path / "batch.csv", "id,label\nq1,Skip\nq2,unskip\nq3,human\n")
     assert read_answers(path, pool).answers == (Answer("q1"), Answer("q2", unskip=True), Answer("q3", "human"))
     path = write(tmp_path / "batch.csv", "key,answer,label\nq1,pass,x\nq2,back,y\n")
-    words = FileWords(id="key", label="answer", skip="pass", unskip="back")
-    assert read_answers(path, pool, words).answers == (Answer("q1"), Answer("q2", unskip=True))
+    columns, words = FileColumns(id="key", label="answer"), Words(skip_word="pass", unskip_word="back")
+    assert read_answers(path, pool, columns, words).answers == (Answer("q1"), Answer("q2", unskip=True))
+    assert read_answers(path, pool, words=words, remembered={"id": "key", "label": "answer"}).answers == (
+        Answer("q1"),
+        Answer("q2", unskip=True),
+    )
+
+
+def test_our_own_batch_has_our_own_columns(tmp_path: Path, pool: Pool) -> None:
+    path = write(tmp_path / "batch.csv", "id,text,label,suggestion,confidence\nq1,one,number,human,0.9\n")
+    assert read_answers(path, pool, remembered={"label": "suggestion"}).answers == (Answer("q1", "number"),)
 
 
 def test_a_contradiction_is_left_out_alone(tmp_path: Path, pool: Pool) -> None:
@@ -90,14 +100,38 @@ def test_a_contradiction_is_left_out_alone(tmp_path: Path, pool: Pool) -> None:
     assert filled.conflicts == {"q1": ("human", "number")}
 
 
+def test_all_bad_cells_are_listed_and_the_others_are_answers(tmp_path: Path, pool: Pool) -> None:
+    lines = ["id,label", "q1,human", "q2,humann", "q9,human", ",number", "q3,xyz", ","]
+    filled = read_answers(write(tmp_path / "batch.csv", "\n".join(lines)), pool)
+    assert filled.answers == (Answer("q1", "human"),)
+    assert list(map(str, filled.bad)) == [
+        "line 3: id 'q2' has the unknown label 'humann' (did you mean 'human'?)",
+        "line 4: this project has no text with the id 'q9'",
+        "line 5: the answer 'number' has no id",
+        "line 6: id 'q3' has the unknown label 'xyz'",
+    ]
+    assert [(bad.id, bad.value) for bad in filled.bad] == [
+        *(("q2", "humann"), ("q9", "human")),
+        *((None, "number"), ("q3", "xyz")),
+    ]
+
+
+def test_case_and_spaces_do_not_matter(tmp_path: Path, pool: Pool) -> None:
+    path = write(tmp_path / "batch.csv", "id,label\nq1, HUMAN \nq2,number\nq3,u\u0308bel\n")
+    filled = read_answers(path, pool)
+    assert filled.answers == (Answer("q1", "human"), Answer("q2", "number"), Answer("q3", "Übel"))
+    assert (filled.matched, filled.bad) == (2, ())
+    both = pool_of(["one", "two", "three"], ids=["q1", "q2", "q3"], classes=["ab", "Ab"])
+    filled = read_answers(write(path, "id,label\nq1,ab\nq2,Ab\nq3,AB\n"), both)
+    assert filled.answers == (Answer("q1", "ab"), Answer("q2", "Ab"))
+    assert [bad.value for bad in filled.bad] == ["AB"]
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("id,label\nq1,human\nq2,humann\n", "line 3: unknown label 'humann': did you mean 'human'?"),
-        ("id,label\nq1,human\nq9,human\n", "line 3: there is no text with the id 'q9'"),
-        ("id,label\nq1,human\n,number\n", "an answer without an id in line 3"),
-        ("id,answer\nq1,human\n", "no column 'label', name one with --label-column: known: answer, id"),
-        ("key,label\nq1,human\n", "no column 'id', name one with --id-column"),
+        ("id,answer\nq1,human\n", "no column 'label': set it with --label-column (known: answer, id)"),
+        ("key,label\nq1,human\n", "no column 'id': set it with --id-column"),
     ],
 )
 def test_what_cannot_be_taken(tmp_path: Path, pool: Pool, content: str, expected: str) -> None:
@@ -107,16 +141,32 @@ def test_what_cannot_be_taken(tmp_path: Path, pool: Pool, content: str, expected
 
 
 def test_a_file_in_an_old_code_page(tmp_path: Path, pool: Pool) -> None:
-    with pytest.raises(ActuneError, match="is not UTF-8 text"):
-        read_answers(write(tmp_path / "batch.csv", "id,label\nq1,Übel\n", "cp1252"), pool)
+    path = write(tmp_path / "batch.csv", "id,label\nq1,Übel\n", "cp1252")
+    with pytest.raises(ActuneError, match="is not UTF-8; it seems to be cp1252"):
+        read_answers(path, pool)
+    assert read_answers(path, pool, remembered={"encoding": "cp1252"}).answers == (Answer("q1", "Übel"),)
+    path = write(tmp_path / "batch.csv", "id,label\nq1,Übel\n")  # as we write it ourselves, in the same project
+    assert read_answers(path, pool, remembered={"encoding": "cp1252"}).answers == (Answer("q1", "Übel"),)
 
 
 def test_a_class_called_skip(tmp_path: Path) -> None:
-    pool = pool_of(["one"], ids=["q1"], classes=["skip", "keep"])
-    path = write(tmp_path / "batch.csv", "id,label\nq1,skip\n")
-    with pytest.raises(ActuneError, match="'skip' is a class of this project: choose another word with --skip-word"):
-        read_answers(path, pool)
-    assert read_answers(path, pool, FileWords(skip="pass")).answers == (Answer("q1", "skip"),)
+    """A class wins, and the project has another word for a skip."""
+    pool = pool_of(["one", "two"], ids=["q1", "q2"], classes=["skip", "keep"])
+    path = write(tmp_path / "batch.csv", "id,label\nq1,skip\nq2,pass\n")
+    assert read_answers(path, pool, words=Words(skip_word="pass")).answers == (Answer("q1", "skip"), Answer("q2"))
+    with pytest.raises(ActuneError, match="the class 'skip' is also the skip_word: choose another word with --set"):
+        words_of({}, pool.classes)
+    with pytest.raises(ActuneError, match="both 'back': choose two different words"):
+        words_of({"skip_word": "back", "unskip_word": " Back"})
+
+
+def test_long_texts_are_shown_in_part(tmp_path: Path, pool: Pool) -> None:
+    path = tmp_path / "batch.csv"
+    notes = write_questions(path, [Question("q1", "x" * 100_000, 1), QUESTIONS[1]])
+    assert notes == ["1 text is shortened in the file; the model gets the whole texts"]
+    shown = str(read_table(path).cells["text"][0])
+    assert shown == "x" * 2000 + " … (98,000 more characters)"
+    assert read_answers(path, pool).empty == 2
 
 
 def test_only_what_was_told_is_written_over(tmp_path: Path) -> None:
@@ -126,13 +176,17 @@ def test_only_what_was_told_is_written_over(tmp_path: Path) -> None:
     check_replaceable(path, {})
     write(path, "id,text,label\nq1,one,human\nq2,two,skip\nq3,three,\n")
     check_replaceable(path, {"q1": "human", "q2": "skip"})
-    with pytest.raises(ActuneError, match=r"holds answers that were not told \(line 3\)"):
+    with pytest.raises(ActuneError, match=r"has answers that are not saved yet \(line 3\)"):
         check_replaceable(path, {"q1": "human"})
-    with pytest.raises(ActuneError, match="holds answers that were not told"):
+    with pytest.raises(ActuneError, match="has answers that are not saved yet"):
         check_replaceable(path, {"q1": "number", "q2": "skip"})
+    write(path, "id,label\nq1,HUMAN\nq2,Skip\nq3,unskip\n")
+    check_replaceable(path, {"q1": "human", "q2": "skip"}, ["human", "number"])
+    with pytest.raises(ActuneError, match=r"not saved yet \(line 4\)"):
+        check_replaceable(path, {"q1": "human", "q2": "skip", "q3": "skip"}, ["human", "number"])
     write(path, "id,label,mine\nq1,,a\n")
-    with pytest.raises(ActuneError, match="holds a column 'mine' that is not ours"):
+    with pytest.raises(ActuneError, match="has a column 'mine' that `actune ask` does not write"):
         check_replaceable(path, {})
     write(path, "title,body\na,b\n")
-    with pytest.raises(ActuneError, match="exists and is not a batch of questions"):
+    with pytest.raises(ActuneError, match="exists and was not written by `actune ask`"):
         check_replaceable(path, {})

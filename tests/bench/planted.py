@@ -67,6 +67,9 @@ class Planted:
         wrong = [round(self.texts * (1 - row["accuracy"])) for row in rounds]
         return np.array([(np.arange(self.texts) < count).astype(int) for count in wrong])
 
+    def record(self, cell: str) -> None:
+        """A table alone."""
+
     def truth(self, cell: str) -> np.ndarray | None:
         return np.zeros(self.texts, int) if self.texts else None
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from actune.bench import cells
-from actune.bench.cells import Cell, CellDevice, _unusual, data_digest, load, plan
+from actune.bench.cells import Cell, CellDevice, _unusual, data_digest, load, plan, version_of
 from actune.bench.grid import parse_grid
 from actune.core.settings import Settings, Training
 from actune.errors import ActuneError, DataError, SettingError
 from actune.methods.method import RECIPES
+from actune.models.learners import LEARNERS
 from tests.bench.conftest import stub_hub
 from tests.models.tiny import save_tiny
 
@@ -65,6 +66,14 @@ def test_a_fix_that_changes_results_makes_all_cells_new(monkeypatch: pytest.Monk
     before = only(ONE)
     monkeypatch.setattr(cells, "RESULTS", cells.RESULTS + 1)
     assert only(ONE).key != before.key and only(ONE).group != before.group
+
+
+def test_a_learner_that_became_another_one_has_other_cells(monkeypatch: pytest.MonkeyPatch):
+    tuned = ONE.replace("probe", "finetune")
+    before = only(ONE), only(tuned)
+    monkeypatch.setitem(LEARNERS, "probe", replace(LEARNERS["probe"], version=9))
+    assert only(ONE).key != before[0].key and only(ONE).group != before[0].group
+    assert only(tuned) == before[1] and version_of("finetune") == {}
 
 
 def test_a_method_that_became_another_one_has_other_cells(monkeypatch: pytest.MonkeyPatch):
@@ -161,14 +170,14 @@ def test_labels_fits_and_steps_of_a_cell():
 SWEEP = "[[sweep]]\nover = { beta = [0.25, 0.5] }\n"
 BAD: dict[str, tuple[str, type[ActuneError]]] = {
     ONE + SWEEP: ("two cells of the grid are the same run: trec actune", SettingError),
-    ONE.replace("trec", "trek"): ("there is no data set and no file 'trek': did you mean 'trec'?", DataError),
+    ONE.replace("trec", "trek"): ("'trek' is neither a file nor a named data set: did you mean 'trec'?", DataError),
     ONE + "batch = 3000\n": ("trec actune minilm probe seed 0: the plan asks for 6,050 labels", SettingError),
     ONE + "label_model = 'me'\n": ("trec actune minilm probe seed 0: unknown label model 'me'", SettingError),
     ONE.replace('"actune"', '"actune"\nmodels = "minilmm"'): ("unknown model 'minilmm': did you mean", ActuneError),
-    ONE.replace("actune", "revival"): ("revival perturbs word embeddings", ActuneError),
+    ONE.replace("actune", "revival"): ("revival needs word embeddings", ActuneError),
     ONE.replace("actune", "alps"): ("alps needs a masked language model", ActuneError),
     ONE + 'weak = "votes.csv"\n': ("there is no file votes.csv", DataError),
-    ONE.replace("trec", "chemprot"): ("the files of 'chemprot' are not at hand", DataError),
+    ONE.replace("trec", "chemprot"): ("the files of 'chemprot' were not found", DataError),
 }
 
 

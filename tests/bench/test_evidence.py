@@ -98,7 +98,7 @@ def test_a_folder_gives_back_what_was_saved(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "rows", "sentence"),
     [
-        (None, [], "neither bench.toml nor results.csv"),
+        (None, [], "neither bench.toml nor cells.jsonl nor results.csv"),
         (RESULT_COLUMNS[:-1], [], "it has no column 'commit'"),
         (RESULT_COLUMNS, [], "no finished run yet"),
     ],

@@ -60,7 +60,7 @@ def test_finished_cells_tell_how_long_others_take(small: Small, grid_of: Callabl
 def test_a_device_that_is_not_there_is_one_sentence():
     with pytest.raises(ModelError, match="this machine has no CUDA device: use --device cpu"):
         device_of("cuda")
-    with pytest.raises(ModelError, match="--device is auto, cpu or cuda, not 'tpu'"):
+    with pytest.raises(ModelError, match="--device must be auto, cpu or cuda, not 'tpu'"):
         device_of("tpu")
     assert device_of("cuda", 3, here=False).precision == "bfloat16"
     assert device_of("auto").kind == "cpu" and device_of("auto").threads == 1

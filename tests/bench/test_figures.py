@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from actune.bench.evidence import Evidence
-from actune.bench.figures.looks import LOOKS, looks
 from actune.bench.figures.scenes import methods_drawing, settings_drawings
 from actune.methods.recipes import RECIPES
+from actune.report.looks import LOOKS, looks
 from tests.bench.planted import Planted, cell
 
 
@@ -42,6 +43,20 @@ def test_changed_settings_stand_beside_the_usual_ones_unless_another_figure_has_
     lines = []
     for (drawing,) in drawings:
         drawing.draw(figure := Figure(layout="constrained"))
-        lines.append([text.get_text() for text in figure.legends[0].get_texts()])
+        lines.append([text.get_text() for text in figure.axes[0].texts])
+        assert not figure.legends
     assert lines == [["as usual", "growth=10", "beta=1"], ["as usual", "growth=10"]]
     assert settings_drawings(evidence, evidence.scenes[0], ("beta", "growth")) == []
+
+
+def test_only_the_best_method_and_random_have_bands():
+    ends = {"random": 0.6, "entropy": 0.7, "badge": 0.8, "cal": 0.65}
+    rows = [row for method, end in ends.items() for seed in (0, 1) for row in cell("mine", method, [0.5, end], seed)]
+    evidence, figure = Evidence(Planted(rows)), Figure(layout="constrained")
+    drawing = methods_drawing(evidence, evidence.scenes[0])
+    drawing.draw(figure)
+    (axes,) = figure.axes
+    colours = {tuple(band.get_facecolor()[0][:3]) for band in axes.collections}
+    assert colours == {to_rgb(LOOKS[method].colour) for method in ("random", "badge")}
+    assert "for the best line and for Random only" in drawing.caption
+    assert [text.get_text() for text in axes.texts] == ["Random", "Entropy", "BADGE", "CAL"] and not figure.legends

@@ -44,9 +44,15 @@ def test_the_files_say_what_the_cells_say(small: Small, tmp_path: Path):
     shutil.copy(small.folder / "bench.toml", tmp_path)
     pd.testing.assert_frame_equal(Results(tmp_path).table(), small.table)
     assert Results(tmp_path).finished() == Results(small.folder).finished()
-    with pytest.raises(RunFolderError, match="holds a table without the cells that it was made of"):
+    with pytest.raises(RunFolderError, match=r"has a results table without cells\.jsonl"):
         Results.opened(tmp_path)
     pd.testing.assert_frame_equal(pd.read_parquet(small.folder / "results.parquet"), small.table)
+    (tmp_path / "parquet").mkdir()
+    shutil.copy(small.folder / "results.parquet", tmp_path / "parquet")
+    pd.testing.assert_frame_equal(Results(tmp_path / "parquet").table(), small.table)
+    (tmp_path / "parquet" / "results.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunFolderError, match=r"results\.parquet' is damaged or not a results table"):
+        Results(tmp_path / "parquet").table()
 
 
 def test_predictions_and_truth_give_the_accuracies_of_the_table(small: Small):
@@ -88,9 +94,9 @@ def test_folders_of_other_versions_and_other_kinds_are_one_sentence(
 ):
     (tmp_path / "strange").mkdir()
     (tmp_path / "strange" / "file").touch()
-    with pytest.raises(RunFolderError, match="is neither empty nor a folder of results"):
+    with pytest.raises(RunFolderError, match="is not empty and not a results folder"):
         Results.opened(tmp_path / "strange")
-    with pytest.raises(RunFolderError, match="holds no results: it has neither"):
+    with pytest.raises(RunFolderError, match="is not a results folder: it has neither"):
         Results(tmp_path / "strange")
     with pytest.raises(RunFolderError, match="there is no folder"):
         Results(tmp_path / "none")
@@ -105,7 +111,7 @@ def test_folders_of_other_versions_and_other_kinds_are_one_sentence(
     with pytest.raises(RunFolderError, match=r"written by another version of actune \(format 7, this one reads 1\)"):
         Results(folder).table()
     (tmp_path / "strange" / "results.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(RunFolderError, match="is no table of results: it has no column 'cell'"):
+    with pytest.raises(RunFolderError, match="is not a results table: it has no column 'cell'"):
         Results(tmp_path / "strange").table()
 
 
@@ -153,7 +159,7 @@ def test_cells_of_other_settings_are_left_out_of_a_merge(grid_of: GridOf, small:
     make(grid_of(["actune"], [0], steps=5, rounds=2), tmp_path / "other")
     merged = merge([small.folder, tmp_path / "other"], tmp_path / "all")
     (note,) = merged.notes
-    assert "made questions actune minilm probe seed 0 with other settings" in note and merged.taken == 4
+    assert "questions actune minilm probe seed 0 in" in note and merged.taken == 4
 
 
 def test_what_cannot_be_merged_is_one_sentence(folder: Path, small: Small, tmp_path: Path):
@@ -161,10 +167,10 @@ def test_what_cannot_be_merged_is_one_sentence(folder: Path, small: Small, tmp_p
         merge([folder], folder)
     (tmp_path / "published").mkdir()
     shutil.copy(small.folder / "results.csv", tmp_path / "published")
-    with pytest.raises(SettingError, match="has a table and no cells"):
+    with pytest.raises(SettingError, match="has a results table but no cells"):
         merge([tmp_path / "published"], tmp_path / "all")
     shutil.copy(small.folder / "bench.toml", tmp_path / "published")
-    with pytest.raises(SettingError, match="has a table and no cells"):
+    with pytest.raises(SettingError, match="has a results table but no cells"):
         merge([tmp_path / "published"], tmp_path / "all")
     assert not (tmp_path / "all").exists()
 

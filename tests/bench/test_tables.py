@@ -43,7 +43,7 @@ def test_a_method_that_has_just_begun_is_named_and_does_not_cut_the_others():
     planted = rows(LINES) + rows({"badge": [0.71] * 3}) + cell("sst2", "bald", [0.99])
     evidence = Evidence(Planted(planted))
     table = ranking_table(evidence, SCENE)
-    assert [row[0] for row in table.rows[:2]] == ["actune", "cal"] and table.columns[2] == "at 200 labels"
+    assert [row[0] for row in table.rows[:2]] == ["actune", "cal"] and table.columns[3] == "at 200 labels"
     assert "bald" not in [row[0] for row in table.rows] and "Not there yet: bald." in table.note
     assert common_end({key.method: curves for key, curves in evidence.accuracy.items()}) == 200
 
@@ -63,7 +63,7 @@ def test_differences_and_their_draws_are_of_the_same_seeds_whatever_others_lack(
 
 def test_one_seed_is_not_enough_and_says_so():
     table = ranking_table(Evidence(Planted(rows({"random": [0.7], "actune": [0.8]}))), SCENE)
-    assert table.rows[0] == ["actune", "1", "80.0", "65.0", "+10.00", "not enough runs", "–", "–"]
+    assert table.rows[0] == ["actune", "1", "65.0", "80.0", "+10.00", "not enough runs", "–", "–"]
 
 
 TABLE = TextTable("t", "A & B", ["name", "β ± 1"], [["<b>|_x", "−0.5 %"]], "Note $1.")

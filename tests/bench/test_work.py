@@ -153,9 +153,9 @@ def test_what_is_not_as_planned_is_one_sentence(grid_of: GridOf, tmp_path: Path)
     ):
         run_cell(replace(cell, data="other"), job)
     other = replace(cell.device, precision="float8")
-    with pytest.raises(ModelError, match="the grid was planned where cpu computes in float8"):
+    with pytest.raises(ModelError, match="the grid was planned for float8 on cpu"):
         run_cell(replace(cell, device=other), job)
     (tmp_path / "cells" / cell.key).mkdir(parents=True)
     (tmp_path / "cells" / cell.key / "strange").touch()
-    with pytest.raises(RunFolderError, match="is neither empty nor a run"):
+    with pytest.raises(RunFolderError, match="is not empty and not a run folder"):
         run_cell(cell, job)

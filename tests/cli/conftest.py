@@ -162,7 +162,7 @@ def fails(tmp_path: Path) -> Fails:
         before = snapshot(tmp_path)
         said = call(*words)
         assert said.code == 2, said
-        assert said.out == ""
+        assert ("error" in json.loads(said.out)) if "--json" in words else said.out == ""
         lines = said.err.splitlines()
         assert lines[-1].startswith("actune: "), said.err
         assert not [line for line in lines if line.startswith(("Traceback", "  File"))]

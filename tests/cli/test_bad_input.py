@@ -16,15 +16,15 @@ from tests.models.tiny import save_tiny
     ("content", "options", "expected"),
     [
         (None, [], "there is no file"),
-        ("body,label\na,x\nb,y\n", [], "has no column 'text', name one with --text: known: body, label"),
+        ("body,label\na,x\nb,y\n", [], "has no column 'text': set it with --text (known: body, label)"),
         (
             "text,topic\na,x\nb,y\n",
             ["--label", "topik"],
-            "no column 'topik', name one with --label: did you mean 'topic'?",
+            "no column 'topik': set it with --label (did you mean 'topic'?",
         ),
-        ("text,label\na,x\n,y\nb,x\n   ,y\n", [], "has no text in lines 3, 5"),
-        ("text,label\na,x\nb,x\n", [], "only the class 'x': a classifier needs at least two classes"),
-        ("text,label\na,\nb,\n", [], "there are no labels at all"),
+        ("text,label\n,x\n ,y\n", [], "is empty: set the text column with --text"),
+        ("text,label\na,x\nb,x\n", [], "the only class is 'x': a classifier needs at least two classes"),
+        ("text,label\na,\nb,\n", [], "the data has no labels"),
         ("text,label\na,x\nb,y,z\n", [], "line 3 has 3 cells instead of 2"),
         ("text,label\n", [], "has no rows"),
         ("", [], "is empty"),
@@ -50,17 +50,19 @@ def test_files_that_cannot_be_used(
 def test_cells_that_are_no_text(tmp_path: Path, fails: Fails) -> None:
     data = tmp_path / "data.jsonl"
     data.write_text("".join(json.dumps({"text": cell, "label": "x"}) + "\n" for cell in ("one", 2, ["three"])))
-    assert "holds something other than text (lines 2, 3, the first is 2)" in fails(
-        "run", data, "--out", tmp_path / "run"
-    )
+    assert "has values that are not text (lines 2, 3, the first is 2)" in fails("run", data, "--out", tmp_path / "run")
 
 
 def test_wrong_encodings(tmp_path: Path, fails: Fails) -> None:
     data = tmp_path / "data.csv"
     data.write_bytes("text,label\nnaïve,x\n".encode("cp1252"))
-    assert "is not UTF-8 text (byte 0xef at position 13, line 2)" in fails("run", data, "--out", tmp_path / "run")
-    data.write_bytes("text,label\nnaïve,x\n".encode("utf-16"))
-    assert "is UTF-16 text: save it as UTF-8" in fails("run", data, "--out", tmp_path / "run")
+    words = ["run", data, "--out", tmp_path / "run"]
+    assert "is not UTF-8; it seems to be cp1252 (the first such line is 2: naïve,x): add --encoding cp1252" in fails(
+        *words
+    )
+    assert "there is no encoding 'cp1253x': did you mean" in fails(*words, "--encoding", "cp1253x")
+    assert "there is no encoding 'hex'" in fails(*words, "--encoding", "hex")
+    assert "cannot be read as ascii (line 2): try another --encoding" in fails(*words, "--encoding", "ascii")
 
 
 @pytest.mark.parametrize(
@@ -72,19 +74,22 @@ def test_wrong_encodings(tmp_path: Path, fails: Fails) -> None:
         (["--learner", "prob"], "unknown learner 'prob': did you mean 'probe'?"),
         (["--preset", "papr"], "unknown preset 'papr': did you mean 'paper'?"),
         (["--set", "regins=4"], "unknown setting 'regins': did you mean 'regions'?"),
-        (["--set", "regions=many"], "'regions' takes a int, not 'many'"),
-        (["--set", "gamma=1.5"], "'threshold' must lie between 0 and 1, not 1.5"),
+        (["--set", "regions=many"], "'regions' takes a whole number, not 'many'"),
+        (["--set", "gamma=1.5"], "'threshold' must be between 0 and 1, not 1.5"),
         (["--set", "regions"], "--set takes name=value, not 'regions'"),
         (["--device", "cuda:99"], "--device cpu"),
         (["--device", "toaster"], "--device cpu"),
-        (["--rounds", "1000"], "the plan asks for 10,010 labels, the pool has 210 texts: lower --rounds or --batch"),
+        (
+            ["--rounds", "1000"],
+            "the plan asks for 10,010 labels, but the pool has 210 texts: lower --rounds",
+        ),
         (["--rounds", "0"], "--initial, --batch and --rounds must be at least 1"),
         (["--batch", "0"], "--initial, --batch and --rounds must be at least 1"),
         (["--initial", "5"], "5 initial labels are too few for 6 classes"),
-        (["--seed", "-1"], "--seed must not be negative"),
-        (["--noise", "1"], "--noise is a share"),
-        (["--hold-out-test", "500"], "cannot be held out"),
-        (["--split", "fold"], "no column 'fold', name one with --split"),
+        (["--seed", "-1"], "--seed must be 0 or more"),
+        (["--noise", "1"], "--noise must be at least 0"),
+        (["--hold-out-test", "500"], "cannot hold out"),
+        (["--split", "fold"], "no column 'fold': set it with --split"),
         (["--test", "no.csv"], "there is no file no.csv"),
     ],
 )
@@ -100,7 +105,9 @@ def test_a_failed_run_leaves_no_numbered_folder(tmp_path: Path, fails: Fails, mo
 
 def test_names_that_are_no_data(fails: Fails, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ACTUNE_DATA", raising=False)
-    assert "no data set and no file 'trek': did you mean 'trec'?" in fails("run", "trek", "--out", tmp_path / "run")
+    assert "'trek' is neither a file nor a named data set: did you mean 'trec'?" in fails(
+        "run", "trek", "--out", tmp_path / "run"
+    )
     assert "--data-dir or ACTUNE_DATA" in fails("run", "chemprot", "--out", tmp_path / "run")
     assert "from the hub" in fails("run", "nobody/nothing", "--out", tmp_path / "run")
 
@@ -116,11 +123,11 @@ def test_folders_that_are_no_runs(tmp_path: Path, files: Path, fails: Fails) -> 
         ["tell", files / "bare.csv"],
     ):
         sentence = fails(words[0], tmp_path / "notes", *words[1:])
-        assert f"'{tmp_path}/notes' is not a run: it has no run.toml" in sentence
+        assert f"'{tmp_path}/notes' is not a run folder: it has no run.toml" in sentence
     assert f"there is no folder '{tmp_path}/nothing'" in fails("ask", tmp_path / "nothing")
     sentence = fails("run", files / "labelled.csv", *PLAN, "--out", tmp_path / "notes")
-    assert "is neither empty nor a run: it holds 'todo.txt'" in sentence
-    assert "holds 'todo.txt'" in fails("start", files / "bare.csv", "--labels", CLASSES, "--out", tmp_path / "notes")
+    assert "is not empty and not a run folder (it contains 'todo.txt')" in sentence
+    assert "contains 'todo.txt'" in fails("start", files / "bare.csv", "--labels", CLASSES, "--out", tmp_path / "notes")
 
 
 def test_a_run_of_a_newer_version(project: Path, fails: Fails) -> None:
@@ -146,9 +153,9 @@ def test_too_few_answers(tmp_path: Path, files: Path, fails: Fails) -> None:
     done("start", files / "bare.csv", "--labels", CLASSES, *FAST, "--initial", 8, "--out", tmp_path / "p")
     ids = [question["id"] for question in done("ask", tmp_path / "p", "--json").facts["questions"]]
     done("tell", tmp_path / "p", write(tmp_path / "a.csv", ["id", "label"], [[id, "human"] for id in ids[:5]]))
-    assert "5 answers are too few for 6 classes" in fails("advance", tmp_path / "p")
-    done("tell", tmp_path / "p", write(tmp_path / "a.csv", ["id", "label"], [[id, "human"] for id in ids]))
-    assert "all 8 answers are 'human': a classifier needs at least two classes" in fails("advance", tmp_path / "p")
+    said = fails("advance", tmp_path / "p")
+    assert "all 5 answers are 'human': a classifier needs answers of at least two classes" in said
+    assert "some of the 3 open questions" in said
 
 
 def test_nan_names_the_rows(tmp_path: Path) -> None:
@@ -169,7 +176,7 @@ def test_nan_names_the_rows(tmp_path: Path) -> None:
     before = snapshot(tmp_path / "p")
     said = call("advance", tmp_path / "p")
     assert said.code == 2
-    assert "the model gave NaN for 2 of 30 texts (ids t17, t23)" in said.err
+    assert "the model returned NaN for 2 of 30 texts (ids t17, t23)" in said.err
     assert snapshot(tmp_path / "p") == before
 
 
@@ -184,14 +191,14 @@ def test_nan_in_the_last_round_and_with_random_questions(tmp_path: Path, files: 
     words = ["--model", model, "--method", "random", "--rounds", 1, "--out", tmp_path / "run"]
     said = call("run", files / "labelled.csv", *PLAN, *words)
     assert said.code == 2
-    assert "the model gave NaN for 60 of 60 texts" in said.err
+    assert "the model returned NaN for 60 of 60 texts" in said.err
 
 
 def test_two_at_once(project: Path, fails: Fails) -> None:
     from actune import open_session
 
     with open_session(project).store.advancing():
-        assert "another process is advancing" in fails("advance", project)
+        assert "another process is advancing" in fails("advance", project, "--force")
 
 
 def test_usage_errors(finished: tuple[list[object], Said]) -> None:

@@ -51,8 +51,8 @@ def test_a_machine_may_have_the_data_of_its_share_alone(grid: Path, tmp_path: Pa
     words = ["--data-dir", tmp_path]
     out = ["--out", tmp_path / "results", "--seconds", 0]
     for command in (["plan", file], ["run", file, *out]):
-        assert "holds no sst2" in fails("bench", *command, *words)
-        assert "holds no sst2" in fails("bench", *command, *words, "--only", "task=sst2")
+        assert "has no sst2" in fails("bench", *command, *words)
+        assert "has no sst2" in fails("bench", *command, *words, "--only", "task=sst2")
         said = done("bench", *command, *words, "--only", "task=questions")
         assert "2 cells" in said.err and "the other cells of the grid are not counted" in said.err
     assert len(Results(tmp_path / "results").cells) == 2
@@ -69,7 +69,7 @@ def test_a_cell_that_fails_does_not_stop_the_others_and_is_tried_again(grid: Pat
     assert said.code == 1 and said.facts["finished"] == 1 and said.facts["left"] == 0
     name = "questions random minilm probe seed 0"
     reason = said.facts["failed"][name]
-    assert "neither empty nor a run" in reason and "1/2 questions entropy" in said.err
+    assert "not empty and not a run folder" in reason and "1/2 questions entropy" in said.err
     assert said.err.splitlines()[-1] == f"actune: 1 cell failed: {name} ({reason})"
     state = done("bench", "status", out, "--json").facts
     assert (state["finished"], state["failed"], state["complete"]) == (1, 1, False)
@@ -86,6 +86,15 @@ def test_a_cell_that_fails_does_not_stop_the_others_and_is_tried_again(grid: Pat
     assert (merged["taken"], merged["finished"], merged["cells"], merged["notes"]) == (2, 2, 2, [])
     table = Results(tmp_path / "merged").table()
     assert table.method.tolist() == ["entropy"] * 2 + ["random"] * 2
+    tidy = tmp_path / "tidy"
+    written = done("bench", "tidy", out, "--to", tidy, "--json")
+    assert (written.facts["cells"], written.facts["unfinished"]) == (2, 0) and "2 finished cells in" in written.err
+    assert not {path.suffix for path in tidy.iterdir()} - {".csv", ".jsonl", ".parquet", ".toml"}
+    assert done("bench", "status", tidy, "--json").facts["complete"]
+    assert done("bench", "plan", grid, "--out", tidy, "--json").facts["finished"] == 2
+    assert done("bench", "report", tidy, "--out", tmp_path / "tidy.html", "--json").facts["complete"]
+    went_on = done("bench", "run", grid, "--out", tidy, "--json")
+    assert "2 already finished" in went_on.err and went_on.facts["finished"] == 2
 
 
 def test_the_whole_grid_counts_whichever_cells_were_chosen(grid: Path, tmp_path: Path) -> None:
@@ -126,8 +135,12 @@ def changed(grid: Path, old: str, new: str) -> Path:
     [
         ('learners = "probe"', 'learner = "probe"', "[grid] has no 'learner': did you mean 'learners'?"),
         ('"entropy"', '"entropie"', "unknown method 'entropie': did you mean 'entropy'?"),
-        ('tasks = "questions"', 'tasks = "trecs"', "there is no data set and no file 'trecs': did you mean 'trec'?"),
-        ('methods = ["random", "entropy"]', "methods = []", "[grid] has an empty list of methods"),
+        (
+            'tasks = "questions"',
+            'tasks = "trecs"',
+            "'trecs' is neither a file nor a named data set: did you mean 'trec'?",
+        ),
+        ('methods = ["random", "entropy"]', "methods = []", "the list methods in [grid] is empty"),
         ("[grid]", "[girds]", "a grid has no 'girds': did you mean 'grid'?"),
         ("epochs = 2", "epochs = 2\n[[sweep]]\nover = { beta = [0.5] }", "two cells of the grid are the same run"),
         ("rounds = 2", "rounds = 200", "the plan asks for"),
@@ -145,9 +158,11 @@ def test_words_of_the_command_that_cannot_work_are_one_sentence(
     grid: Path, tmp_path: Path, fails: Fails, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("bench", "run", grid, "--out", tmp_path / "results")
-    assert "--executor is local or ray, not 'slurm'" in fails(*words, "--executor", "slurm")
-    assert "--address and --gpus-per-cell belong to --executor ray" in fails(*words, "--address", "auto")
-    assert "--keep-models is none, last or all, not 'some'" in fails(*words, "--keep-models", "some")
+    assert "--executor must be local or ray, not 'slurm'" in fails(*words, "--executor", "slurm")
+    assert "--address and --gpus-per-cell work only with --executor ray: add it, or leave them out" in fails(
+        *words, "--address", "auto"
+    )
+    assert "--keep-models must be none, last or all, not 'some'" in fails(*words, "--keep-models", "some")
     assert "the grid has no method 'badge'" in fails(*words, "--only", "method=badge")
     assert "this machine has no CUDA device" in fails(*words, "--device", "cuda")
     assert "the grid '" in fails("bench", "plan", tmp_path / "none.toml")

@@ -37,7 +37,7 @@ def test_figures_are_drawn_and_what_is_missing_is_listed(folder):
     assert facts["drawn"] == ["fig1-al", "table1-data", "table2-settings", "table3-seconds"]
     assert sorted(file.name for file in (folder / "figures").glob("fig*")) == ["fig1-al.png"]
     assert {"fig2-weak", "fig6-maps"} <= {each["name"] for each in facts["missing"]}
-    assert "missing: Fig. 2: a start from votes of rules needs" in done.stderr
+    assert "missing: Fig. 2: a start from votes of rules (needs" in done.stderr
 
 
 def test_a_report_with_its_tables_for_latex(folder, tmp_path):

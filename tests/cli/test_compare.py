@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actune.bench.store import Results
-from tests.cli.conftest import Fails, done
+from tests.cli.conftest import Fails, done, write
 
 PLAN = ["--initial", 20, "--batch", 10, "--rounds", 2, "--set", "epochs=2", "--set", "steps=20"]
 
@@ -21,7 +21,12 @@ def test_a_verdict_in_words_with_an_interval_and_seeds_that_are_added(files: Pat
     assert facts["answer"] == "cannot tell" and facts["best"] == "entropy"
     assert "A verdict needs at least 3 seeds, and there are 2." in facts["sentences"]
     assert [row["method"] for row in facts["methods"]] == ["entropy", "random"]
-    more = done(*words, "--seeds", 3)
+    assert facts["files"] == [str(out / "compare.html"), str(out / "compare.tex")]
+    assert facts["p_of"].startswith("p ") and "paired by seed (2 seeds)" in facts["p_of"]
+    page = tmp_path / "page.html"
+    more = done(*words, "--seeds", 3, "--to", page)
+    command = f"actune compare {files / 'labelled.csv'} --methods entropy --seeds 3 --learner probe --initial 20"
+    assert command in page.read_text(encoding="utf-8") and page.with_suffix(".tex").is_file()
     assert "6 runs in" in more.err and "4 already finished" in more.err
     table = Results(out).table()
     assert sorted(set(zip(table["method"], table["seed"], strict=True))) == [
@@ -35,9 +40,9 @@ def test_a_verdict_in_words_with_an_interval_and_seeds_that_are_added(files: Pat
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--methods", "random"], "a comparison needs a method beside random"),
+        (["--methods", "random"], "a comparison needs at least one method other than random"),
         (["--methods", "entrpy"], "did you mean 'entropy'"),
-        (["--seeds", 0], "--seeds is a number of runs from 1, not 0"),
+        (["--seeds", 0], "--seeds must be at least 1, not 0"),
         (["--learner", "auto"], "choose finetune or probe"),
         (["--set", "betta=1"], "unknown setting 'betta'"),
         (["--device", "cuda"], "this machine has no CUDA device"),
@@ -50,5 +55,11 @@ def test_what_cannot_be_compared_is_one_sentence(
     assert not (tmp_path / "compared").exists()
 
 
+def test_data_that_is_too_small_to_measure_is_refused_before_anything_runs(tmp_path: Path, fails: Fails) -> None:
+    data = write(tmp_path / "tiny.csv", ["text", "label"], [["one", "a"], ["two", "b"]])
+    sentence = fails("compare", data, "--out", tmp_path / "compared")
+    assert f"{data} has 2 labelled texts" in sentence and "--test FILE" in sentence
+
+
 def test_a_named_data_set_is_read_as_it_is(fails: Fails, tmp_path: Path) -> None:
-    assert "leave --text out" in fails("compare", "trec", "--text", "body", "--out", tmp_path / "compared")
+    assert "leave out --text" in fails("compare", "trec", "--text", "body", "--out", tmp_path / "compared")

@@ -40,7 +40,7 @@ def test_trec_out_of_the_box() -> None:
     lines = ended.stdout.splitlines()
     assert "measured accuracy" in ended.stdout
     assert len([line for line in lines if "│ rule " in line]) == 68
-    summary = "4,965 rows, 4,723 with votes (95.1%), 1,077 with conflicting ones, accuracy 0.58"
+    summary = "4,965 rows, 4,723 with votes (95.1%), 1,077 with conflicting votes, accuracy 0.58"
     assert ended.stderr.startswith(summary), ended.stderr
 
 
@@ -83,7 +83,7 @@ def test_votes_without_texts_and_labels(tmp_path: Path) -> None:
     table.write_text("\n".join(json.dumps({"weak_labels": row}) for row in ([0, 1, 0], [-1, 2, -1], [-1, -1, -1])))
     said = done("label-model", table, "--to", out)
     assert "measured" not in said.out
-    assert said.err.splitlines()[0] == "3 rows, 2 with votes (66.7%), 1 with conflicting ones"
+    assert said.err.splitlines()[0] == "3 rows, 2 with votes (66.7%), 1 with conflicting votes"
     labels = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(row["id"], row["label"]) for row in labels] == [("0", "0"), ("1", "2")]
     assert "text" not in labels[0]
@@ -115,17 +115,17 @@ def test_a_source_that_never_votes_is_null_in_json(tmp_path: Path) -> None:
 def test_mistakes(votes: Path, tmp_path: Path, fails: Fails) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text(RULES)
-    assert "there is no data set and no file 'treck': did you mean 'trec'" in fails("label-model", "treck")
+    assert "'treck' is neither a file nor a named data set: did you mean 'trec'" in fails("label-model", "treck")
     assert "there is no label model 'vote'" in fails("label-model", votes, "--label-model", "vote")
-    assert "votes.csv line 2: vote_1 votes 'x', which is no class" in fails("label-model", votes, "--labels", "y,z")
+    assert "votes.csv line 2: vote_1 votes 'x', which is not a class" in fails("label-model", votes, "--labels", "y,z")
     assert "there is no column 'vote_9'" in fails("label-model", votes, "--columns", "vote_9")
     assert "has no column 'truth'" in fails("label-model", votes, "--label", "truth")
-    assert "holds the votes themselves" in fails("label-model", votes, "--to", votes)
-    assert "suffix must be one of" in fails("label-model", votes, "--to", tmp_path / "out.xlsx")
+    assert "is the file with the votes" in fails("label-model", votes, "--to", votes)
+    assert "name must end in one of" in fails("label-model", votes, "--to", tmp_path / "out.xls")
     assert "named data set with its own columns" in fails("label-model", "trec", "--labels", "a,b")
     assert "rule 'who' has the label 'human'" in fails("label-model", votes, "--rules", rules, "--labels", "x,y")
     bare = write(tmp_path / "bare.csv", ["text"], [["who ?"]])
-    assert "there are no votes" in fails("label-model", bare)
-    assert "name at least two with --labels" in fails("label-model", bare, "--rules", rules)
+    assert "the table has no votes" in fails("label-model", bare)
+    assert "list at least two classes with --labels" in fails("label-model", bare, "--rules", rules)
     empty = write(tmp_path / "empty.csv", ["vote_1", "vote_2"], [["", ""]])
     assert "no source votes on any row" in fails("label-model", empty, "--labels", "a,b")

@@ -37,7 +37,7 @@ def test_a_weak_start_is_measured_from_no_labels_on(label_model: str, tmp_path: 
     assert [len(asked) for asked in facts["asked"]] == [0, 20, 20]
     assert facts["accuracy"][0] > 0.4  # the most frequent class alone gives 0.276
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
-    assert "Rules that actune began with" in page and f"<code>{label_model}</code>" in page
+    assert "Rules for the first model of AcTune" in page and f"<code>{label_model}</code>" in page
     rows = re.findall(r'<tr><th scope="row" class="number">(\d)</th><td class="number">(\d+)</td>', page)
     assert rows == [("0", "0"), ("1", "20"), ("2", "40")]
 
@@ -156,7 +156,7 @@ def test_a_classifier_of_ones_own_is_entry_0(files: Path, questions: Task, tmp_p
     # and the embeddings that it stands on do
     (turned / "probe.json").write_text(json.dumps({**facts, "encoder": "another"}))
     said = call(*words, "--start-from", turned, "--out", tmp_path / "fourth")
-    assert said.code == 2 and "stands on another encoder" in said.err and not (tmp_path / "fourth").exists()
+    assert said.code == 2 and "uses another encoder" in said.err and not (tmp_path / "fourth").exists()
 
 
 def test_a_fine_tuned_classifier_of_ones_own(questions: Task, tmp_path: Path) -> None:
@@ -194,15 +194,15 @@ def test_a_fine_tuned_classifier_of_ones_own(questions: Task, tmp_path: Path) ->
 def test_openings_that_cannot_work(files: Path, fails: Fails, tmp_path: Path) -> None:
     out = ["--out", tmp_path / "run", *PLAN]
     data = files / "labelled.csv"
-    assert "--keep-weak keeps weak labels and there are none" in fails("run", "trec", "--keep-weak", *out)
+    assert "--keep-weak needs weak labels" in fails("run", "trec", "--keep-weak", *out)
     assert "unknown label model 'emm': did you mean 'em'" in fails(
         "run", "trec", "--weak", "--label-model", "emm", *out
     )
     assert "choose one" in fails("run", "trec", "--weak", "--start-from", tmp_path, *out)
-    assert "--first chooses texts before there is a model" in fails("run", "trec", "--weak", "--first", "alps", *out)
+    assert "--first cannot be used with --weak" in fails("run", "trec", "--weak", "--first", "alps", *out)
     assert "unknown --first choice 'best'" in fails("run", "trec", "--first", "best", *out)
-    assert "holds no classifier" in fails("run", "trec", "--start-from", tmp_path, *out)
-    assert "--adapt is a number of steps" in fails("run", "trec", "--adapt", "-1", *out)
+    assert "is not a saved classifier" in fails("run", "trec", "--start-from", tmp_path, *out)
+    assert "--adapt must be 0 or more steps" in fails("run", "trec", "--adapt", "-1", *out)
     assert "vote" in fails("run", data, "--weak", *out)
     strange = write(tmp_path / "strange.csv", ["id", "vote_a"], [[row["id"], "weather"] for row in read(data)])
     assert "weather" in fails("run", data, "--votes", strange, *out)

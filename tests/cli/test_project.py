@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from actune import open_session
-from tests.cli.conftest import CLASSES, FAST, Fails, answer, call, done, read, write
+from tests.cli.conftest import CLASSES, FAST, Fails, answer, call, done, read, snapshot, write
 
 
 def test_a_cold_start_asks_for_a_diverse_batch(tmp_path: Path, files: Path) -> None:
@@ -17,7 +17,7 @@ def test_a_cold_start_asks_for_a_diverse_batch(tmp_path: Path, files: Path) -> N
     asked = done("ask", tmp_path / "p", "--json").facts["questions"]
     assert len({question["id"] for question in asked}) == 12
     assert {question["suggestion"] for question in asked} == {None}
-    assert "holds a run already" in call(*words).err
+    assert "already contains a run" in call(*words).err
 
 
 def test_a_whole_round(project: Path, tmp_path: Path, truth: dict[str, str]) -> None:
@@ -51,9 +51,10 @@ def test_a_whole_round(project: Path, tmp_path: Path, truth: dict[str, str]) -> 
 def test_changes_and_contradictions_are_reported(project: Path, tmp_path: Path) -> None:
     first, second, third = [question["id"] for question in done("ask", project, "--json").facts["questions"]][:3]
     rows = [[first, "human"], [second, "human"], [second, "entity"], [third, "entity"]]
-    said = done("tell", project, write(tmp_path / "a.csv", ["id", "label"], rows), "--json")
+    said = call("tell", project, write(tmp_path / "a.csv", ["id", "label"], rows), "--json")
+    assert said.code == 1
     assert (said.facts["new"], said.facts["conflicts"]) == (2, {second: ["human", "entity"]})
-    assert f"not taken: the file says 'human' and 'entity' of id {second!r}" in said.err
+    assert f"not saved: the file has 2 answers for the id {second!r}: 'human' and 'entity'" in said.err
     said = done("tell", project, write(tmp_path / "b.csv", ["id", "label"], [[first, "location"]]), "--json")
     assert said.facts["changed"] == [first]
     assert f"1 earlier answer changed: {first!r}" in said.err
@@ -64,8 +65,8 @@ def test_changes_and_contradictions_are_reported(project: Path, tmp_path: Path) 
 
 def test_a_skip_can_be_taken_back(project: Path, tmp_path: Path) -> None:
     id = done("ask", project, "--json").facts["questions"][0]["id"]
-    file = write(tmp_path / "a.csv", ["id", "answer"], [[id, "pass"]])
-    done("tell", project, file, "--label-column", "answer", "--skip-word", "pass")
+    file = write(tmp_path / "a.csv", ["id", "answer"], [[id, "Skip"]])
+    done("tell", project, file, "--label-column", "answer")
     assert id not in [question["id"] for question in done("ask", project, "--json").facts["questions"]]
     done("tell", project, write(tmp_path / "a.csv", ["id", "label"], [[id, "unskip"]]))
     assert id in [question["id"] for question in done("ask", project, "--json").facts["questions"]]
@@ -78,18 +79,39 @@ def test_answers_in_a_file_are_not_written_over(project: Path, tmp_path: Path, f
     rows = read(batch)
     rows[2]["label"] = "human"
     write(batch, list(rows[0]), [row.values() for row in rows])
-    assert "holds answers that were not told (line 4)" in fails("ask", project, "--to", batch)
+    assert "has answers that are not saved yet (line 4)" in fails("ask", project, "--to", batch)
     done("tell", project, batch)
     done("ask", project, "--to", batch)
     assert rows[2]["id"] not in [row["id"] for row in read(batch)]
 
 
-def test_unknown_answers_take_nothing(project: Path, tmp_path: Path, fails: Fails) -> None:
-    id = done("ask", project, "--json").facts["questions"][0]["id"]
-    wrong = write(tmp_path / "a.csv", ["id", "label"], [[id, "human"], ["train-1", "humann"]])
-    assert "a.csv line 3: unknown label 'humann': did you mean 'human'?" in fails("tell", project, wrong)
-    stray = write(tmp_path / "b.csv", ["id", "label"], [[id, "human"], ["elsewhere", "human"]])
-    assert "b.csv line 3: there is no text with the id 'elsewhere'" in fails("tell", project, stray)
+def test_bad_cells_are_listed_at_once_and_the_others_are_saved(project: Path, tmp_path: Path) -> None:
+    first, second, third = [question["id"] for question in done("ask", project, "--json").facts["questions"]][:3]
+    rows = [[first, "HUMAN "], [second, "humann"], ["elsewhere", "human"], [third, "xyz"]]
+    said = call("tell", project, write(tmp_path / "a.csv", ["id", "label"], rows), "--json")
+    assert said.code == 1
+    assert (said.facts["new"], said.facts["matched"], said.facts["labels"]) == (1, 1, 21)
+    assert [(bad["place"], bad["id"], bad["value"]) for bad in said.facts["bad"]] == [
+        *(("line 3", second, "humann"), ("line 4", "elsewhere", "human"), ("line 5", third, "xyz")),
+    ]
+    assert f"not saved: line 3: id {second!r} has the unknown label 'humann' (did you mean 'human'?)" in said.err
+    assert "not saved: line 4: this project has no text with the id 'elsewhere'" in said.err
+    assert said.err.splitlines()[-1] == (
+        "actune: 3 answers not saved, all others are: correct the cells listed above and run the command again"
+    )
+    rows = [[first, "human"], [second, "human"], [third, "entity"]]
+    facts = done("tell", project, write(tmp_path / "a.csv", ["id", "label"], rows), "--json").facts
+    assert (facts["new"], facts["repeated"], facts["bad"]) == (2, 1, [])
+
+
+def test_where_no_answer_can_be_taken_nothing_changes(project: Path, tmp_path: Path) -> None:
+    wrong = write(tmp_path / "a.csv", ["id", "label"], [["elsewhere", "human"], ["train-1", "humann"]])
+    before = snapshot(project)
+    said = call("tell", project, wrong)
+    assert (said.code, said.out) == (2, "")
+    assert "line 2: this project has no text with the id 'elsewhere'" in said.err and "line 3: id 'train-1'" in said.err
+    assert said.err.splitlines()[-1].startswith(f"actune: no answer in {wrong} was saved")
+    assert snapshot(project) == before
 
 
 def test_more_texts(project: Path, tmp_path: Path, files: Path, fails: Fails) -> None:
@@ -106,7 +128,7 @@ def test_more_texts(project: Path, tmp_path: Path, files: Path, fails: Fails) ->
     facts = done("advance", project, "--json").facts
     assert facts["labels"] == 23
     named = write(tmp_path / "named.csv", ["id", "text"], [["train-0", "again"]])
-    assert "ids are in the pool already, the first is 'train-0'" in fails("add", project, named)
+    assert "ids are already in the pool (the first is 'train-0'" in fails("add", project, named)
 
 
 def test_when_nothing_is_left(tmp_path: Path, files: Path, truth: dict[str, str]) -> None:
@@ -119,9 +141,9 @@ def test_when_nothing_is_left(tmp_path: Path, files: Path, truth: dict[str, str]
     answer(folder, truth)
     said = done("advance", folder, "--json")
     assert (said.facts["labels"], said.facts["questions"], said.facts["unlabelled"]) == (30, 0, 0)
-    assert "no unlabelled texts left" in said.err
+    assert "all texts are labelled or skipped" in said.err
     said = done("advance", folder, "--json")
-    assert "no unlabelled texts left" in said.err
+    assert "all texts are labelled or skipped" in said.err
     assert said.facts["round"] == 1
     assert "there are no open questions" in done("ask", folder).err
 
@@ -142,15 +164,16 @@ def test_labels_with_commas(tmp_path: Path, files: Path, fails: Fails) -> None:
     words = ["start", files / "bare.csv", *FAST, "--initial", 5, "--out", tmp_path / "p"]
     assert done(*words, "--labels", 'yes,"no, or maybe"', "--json").facts["classes"] == ["yes", "no, or maybe"]
     words[-1] = tmp_path / "q"
-    assert "--labels takes names with commas between them" in fails(*words, "--labels", "yes,,no")
+    assert "--labels takes class names separated by commas" in fails(*words, "--labels", "yes,,no")
     assert "'yes' is named twice" in fails(*words, "--labels", "yes,no,yes")
+    assert "the class 'skip' is also the skip_word" in fails(*words, "--labels", "yes,skip")
 
 
 def test_a_simulation_takes_no_answers(finished: tuple[list[object], object], files: Path, fails: Fails) -> None:
     folder = finished[0][-1]
     for words in (["tell", folder, files / "labelled.csv"], ["advance", folder], ["add", folder, files / "test.csv"]):
-        assert "is a simulated run: it goes on with `actune run" in fails(*words)
+        assert "is a simulated run, not a project: continue it with `actune run" in fails(*words)
 
 
 def test_finish_needs_auto(project: Path, fails: Fails) -> None:
-    assert "was made with --learner probe" in fails("advance", project, "--finish")
+    assert "this run uses --learner probe" in fails("advance", project, "--finish")

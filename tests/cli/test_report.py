@@ -55,7 +55,7 @@ def test_methods() -> None:
     assert _names_listed(done("methods", "--all").out) == [*RECIPES]
     shown = done("methods")
     assert _names_listed(shown.out) == [name for name in RECIPES if name not in ablations]
-    assert f"{len(ablations)} ablations not listed: use --all" in shown.err
+    assert f"{len(ablations)} ablations are not listed: add --all" in shown.err
 
 
 def _names_listed(printed: str) -> list[str]:

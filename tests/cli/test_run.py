@@ -91,18 +91,18 @@ def test_more_rounds_extend_and_texts_without_a_label_stay_out(tmp_path: Path, f
     with data.open("a", encoding="utf-8") as handle:
         handle.write("new,one more text,human\n")
     said = call(*words, "--rounds", 2)
-    assert said.code == 2 and "is not what" in said.err
+    assert said.code == 2 and "has changed since" in said.err
 
 
 def test_a_project_is_no_run(files: Path, project: Path, fails: Fails) -> None:
-    assert "is a project that people answer" in fails("run", files / "labelled.csv", *PLAN, "--out", project)
+    assert "is a labelling project" in fails("run", files / "labelled.csv", *PLAN, "--out", project)
 
 
 def test_cut_texts_are_reported_once(tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACTUNE_CACHE", str(tmp_path / "cache"))
     words = ["--rounds", 2, "--set", "max_tokens=5", "--hold-out-dev", 0, "--hold-out-test", 0]
     said = done("run", files / "labelled.csv", *PLAN, *words, "--out", tmp_path / "run")
-    assert said.err.count("texts were cut at 5 tokens") == 1
+    assert said.err.count("texts were truncated to 5 tokens") == 1
     assert said.err.count("there is no dev set") == 1
 
 

@@ -8,22 +8,45 @@ from pathlib import Path
 import pytest
 
 from actune import open_session
+from actune.data.export import write_table
+from actune.data.tables import read_table
 from tests.cli.conftest import CLASSES, FAST, Fails, Said, done, read, write
 
 
 def test_predictions(project: Path, tmp_path: Path, files: Path) -> None:
-    texts = [[row["text"], "a label of another project"] for row in read(files / "test.csv")[:30]]
-    new = write(tmp_path / "new.csv", ["text", "label"], texts)
-    facts = done("predict", project, new, "--out", tmp_path / "out.csv", "--json").facts
+    texts = [[row["text"], "a label of another project", "=7"] for row in read(files / "test.csv")[:30]]
+    new = write(tmp_path / "new.csv", ["text", "label", "mine"], texts)
+    words = ["predict", project, new, "--out", tmp_path / "out.csv", "--probabilities", "--json"]
+    facts = done(*words).facts
     rows = read(tmp_path / "out.csv")
     assert facts["texts"] == len(rows) == sum(facts["counts"].values()) == 30
     names = CLASSES.split(",")
-    assert list(rows[0])[:9] == ["id", "text", "label", *(f"p_{name}" for name in names)]
-    for row, (text, _) in zip(rows, texts, strict=True):
-        chances = {name: float(row[f"p_{name}"]) for name in names}
-        assert row["text"] == text
+    added = ["label", "confidence", *(f"p_{name}" for name in names)]
+    assert list(rows[0])[:11] == ["text", "label", "mine", *(f"predicted_{name}" for name in added)]
+    for row, (text, label, _) in zip(rows, texts, strict=True):
+        chances = {name: float(row[f"predicted_p_{name}"]) for name in names}
+        assert (row["text"], row["label"], row["mine"]) == (text, label, "'=7")
         assert abs(sum(chances.values()) - 1) < 1e-4
-        assert row["label"] == max(chances, key=lambda name: chances[name])
+        assert row["predicted_label"] == max(chances, key=lambda name: chances[name])
+        assert float(row["predicted_confidence"]) == max(chances.values())
+    done(*words, "--raw")
+    assert read(tmp_path / "out.csv")[0]["mine"] == "=7"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "xlsx"])
+def test_predictions_keep_every_row_and_column(project: Path, tmp_path: Path, suffix: str) -> None:
+    new = tmp_path / f"new.{suffix}"
+    rows = [["007", "Who wrote Hamlet ?", "x"], ["008", "", "y"], ["009", "How many legs has a spider ?", ""]]
+    write_table(new, ["key", "text", "Notiz"], rows)
+    said = done("predict", project, new, "--json")
+    assert said.facts["file"] == str(tmp_path / f"new-labelled.{suffix}")
+    assert (said.facts["texts"], said.facts["empty"]) == (2, 1)
+    assert "1 row without a text got no label: " in said.err
+    cells = read_table(said.facts["file"]).cells
+    assert list(cells) == ["key", "text", "Notiz", "label", "confidence"]
+    assert cells["key"] == ["007", "008", "009"]
+    assert cells["label"][0] in CLASSES and not cells["label"][1]
+    assert 0 < float(str(cells["confidence"][2])) <= 1
 
 
 def test_predictions_of_a_finished_run(finished: tuple[list[object], Said], tmp_path: Path, files: Path) -> None:
@@ -34,8 +57,10 @@ def test_predictions_of_a_finished_run(finished: tuple[list[object], Said], tmp_
 
 def test_where_predictions_cannot_go(project: Path, tmp_path: Path, fails: Fails) -> None:
     texts = write(tmp_path / "new.csv", ["text"], [["who ?"]])
-    assert "holds the texts themselves" in fails("predict", project, texts, "--out", texts)
-    assert "suffix must be one of" in fails("predict", project, texts, "--out", tmp_path / "out.xlsx")
+    assert "is the file with the texts" in fails("predict", project, texts, "--out", texts)
+    assert "name must end in one of" in fails("predict", project, texts, "--out", tmp_path / "out.xls")
+    risky = write(tmp_path / "risky.csv", ["text", "=cmd"], [["who ?", "x"]])
+    assert "could run the column name '=cmd'" in fails("predict", project, risky, "--out", tmp_path / "out.csv")
     assert "there is no folder" in fails("predict", project, texts, "--out", tmp_path / "no" / "out.csv")
 
 
@@ -76,7 +101,7 @@ def test_pseudo_labels_only_when_asked_and_not_once_answered(project: Path, tmp_
     assert [row["source"] for row in rows if row["id"] == pseudo[0]["id"]] == ["human"]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "xlsx"])
 def test_an_export_starts_a_project(project: Path, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"labels.{suffix}"
     human, pseudo = (
@@ -84,7 +109,7 @@ def test_an_export_starts_a_project(project: Path, tmp_path: Path, suffix: str) 
     )
     said = done("start", out, "--labels", CLASSES, *FAST, "--out", tmp_path / "again", "--json")
     assert (said.facts["texts"], said.facts["labels"]) == (human + pseudo, human)
-    assert f"{pseudo} pseudo-labels of an export are not taken for labels" in said.err
+    assert f"{pseudo} rows are pseudo-labels from an export and not used as labels" in said.err
     old, new = open_session(project), open_session(tmp_path / "again")
     known = {old.pool.ids[row]: old.pool.classes[number] for row, number in old.labels().of_row.items()}
     assert known == {new.pool.ids[row]: new.pool.classes[number] for row, number in new.labels().of_row.items()}

@@ -305,7 +305,7 @@ def test_trap_17_texts_are_padded_and_cut_as_the_family_wants(folder: Path, fami
     learner, inputs = made("finetune", folder)
     assert inputs.pad == (1 if family in PADS_WITH_ONE else 0)
     assert inputs.lengths.max() == LIMIT and inputs.cut == 3
-    assert learner.notes == ["3 of 30 texts were cut at 16 tokens"]
+    assert learner.notes == ["3 of 30 texts were truncated to 16 tokens"]
 
 
 def test_the_embedding_is_the_last_layers_first_token(folder: Path, tmp_path: Path) -> None:

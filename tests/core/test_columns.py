@@ -54,15 +54,15 @@ def test_opening_reads_no_text(tmp_path: Path, pool: Pool) -> None:
 def test_broken_files(tmp_path: Path, pool: Pool) -> None:
     file = written(tmp_path / "a.arrow", pool)
     whole = file.read_bytes()
-    with pytest.raises(RunFolderError, match=r"nowhere' is missing or not whole .*: restore it"):
+    with pytest.raises(RunFolderError, match=r"nowhere' is missing or incomplete .*: restore it"):
         open_columns([tmp_path / "nowhere"], pool.classes)
     for broken in (b"", b"anything", whole[:-20], whole[: len(whole) // 2]):
         file.write_bytes(broken)
-        with pytest.raises(RunFolderError, match=r"a.arrow' is missing or not whole .*: restore it"):
+        with pytest.raises(RunFolderError, match=r"a.arrow' is missing or incomplete .*: restore it"):
             open_columns([file], pool.classes)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, pa.schema({"x": pa.int8()})):
         pass
-    with pytest.raises(RunFolderError, match="holds the columns x, not those of texts"):
+    with pytest.raises(RunFolderError, match="has the columns x, not those that actune writes"):
         open_columns([file], pool.classes)
 
 

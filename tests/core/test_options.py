@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_weak_and_votes_are_one_option(given: dict[str, Any], weak: str | None):
     [
         ({"changes": ["regions"]}, "--set takes name=value, not 'regions'"),
         ({"changes": ["=3"]}, "--set takes name=value, not '=3'"),
-        ({"classes": "a,,b"}, "--labels takes names with commas between them, not 'a,,b'"),
+        ({"classes": "a,,b"}, "--labels takes class names separated by commas, not 'a,,b'"),
     ],
 )
 def test_what_cannot_be_parsed_is_one_sentence(given: dict[str, Any], sentence: str):
@@ -126,10 +127,10 @@ def test_an_older_table_has_the_defaults_and_an_unknown_or_wrong_word_is_one_sen
 
 
 def test_the_requests_of_published_runs_are_read_and_written_as_they_are():
-    files = list(RESULTS.glob("*/cells/*/run.toml"))
-    assert len(files) > 50
-    for file in files:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    files = list(RESULTS.glob("*/cells.jsonl"))
+    runs = [json.loads(line)["run"] for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len(runs) > 50
+    for tables in runs:
         written = tables_of(from_tables(RunSpec, tables))
         assert written == {name: tables[name] for name in ("request", "set", "reading")}
 

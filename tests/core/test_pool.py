@@ -50,7 +50,7 @@ def test_only_some_rows_and_more_rows() -> None:
     whole = part.followed_by(replace(pool.only(np.array([1])), notes=()))
     assert (whole.texts, whole.ids, whole.labels.tolist()) == (("three", "one", "two"), ("z", "x", "y"), [0, 1, -1])
     assert whole.row_of["y"] == 2
-    with pytest.raises(DataError, match="2 of the new ids are in the pool already, the first is 'x'"):
+    with pytest.raises(DataError, match=r"2 of the new ids are already in the pool \(the first is 'x'"):
         part.followed_by(pool)
 
 
@@ -58,8 +58,8 @@ def test_only_some_rows_and_more_rows() -> None:
     ("words", "sentence"),
     [
         ({"ids": ["a", "b", "a"]}, "the id 'a' occurs more than once"),
-        ({"ids": ["a", "b"]}, "3 texts, 2 ids and 3 labels do not belong together"),
-        ({"labels": ["a"]}, "3 texts, 3 ids and 1 labels do not belong together"),
+        ({"ids": ["a", "b"]}, "there are 3 texts, 2 ids and 3 labels"),
+        ({"labels": ["a"]}, "there are 3 texts, 3 ids and 1 labels"),
     ],
 )
 def test_what_does_not_belong_together(words: dict[str, list[str]], sentence: str) -> None:

@@ -78,7 +78,7 @@ def test_numbers_may_begin_later() -> None:
 
 @pytest.mark.parametrize("wrong", [None, 3, 2.5, b"bytes", "\ud800"])
 def test_only_whole_strings(wrong: object) -> None:
-    with pytest.raises(DataError, match=r"^number 9 is .*: it must be a string of whole characters$"):
+    with pytest.raises(DataError, match=r"^text number 9 is .*: it must be a string without broken characters$"):
         Strings.of([*"abcdefghi", wrong])  # type: ignore[list-item]
 
 

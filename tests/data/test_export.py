@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import resource
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def pools(draw: st.DrawFn) -> Pool:
     return pool_of([text for text, _ in rows], [label for _, label in rows])
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".xlsx"])
 @pytest.mark.parametrize("raw", [False, True])
 def test_pools_survive(tmp_path: Path, suffix: str, raw: bool) -> None:
     @settings(max_examples=40, deadline=None)
@@ -42,10 +43,10 @@ def test_pools_survive(tmp_path: Path, suffix: str, raw: bool) -> None:
     law()
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx"])
 def test_tables_survive(tmp_path: Path, suffix: str) -> None:
     @settings(max_examples=40, deadline=None)
-    @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6), st.booleans())
+    @given(st.lists(st.tuples(CELLS.filter(str.strip), CELLS), min_size=1, max_size=6), st.booleans())
     def law(rows: list[tuple[str, str]], raw: bool) -> None:
         write_table(tmp_path / f"t{suffix}", ["first", "second"], rows, raw=raw)
         table = read_table(tmp_path / f"t{suffix}")
@@ -103,11 +104,11 @@ def test_numbers_and_empty_cells_in_json_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "column", "cells", "expected"),
     [
-        ("t.xlsx", "text", ["a"], "suffix must be one of .csv, .tsv, .jsonl, .parquet"),
-        ("t.csv", "=text", ["a"], "may run the column name '=text'"),
-        ("t.csv", "text", ["\ud800"], "half a character"),
-        ("t.jsonl", "text", ["\ud800"], "half a character"),
-        ("t.parquet", "text", ["a", 1], "cells of several kinds"),
+        ("t.xls", "text", ["a"], "name must end in one of .csv, .tsv, .jsonl, .parquet, .xlsx"),
+        ("t.csv", "=text", ["a"], "could run the column name '=text' as a formula"),
+        ("t.csv", "text", ["\ud800"], "a broken character"),
+        ("t.jsonl", "text", ["\ud800"], "a broken character"),
+        ("t.xlsx", "text", ["\ud800"], "a broken character"),
     ],
 )
 def test_what_cannot_be_written(tmp_path: Path, name: str, column: str, cells: list[object], expected: str) -> None:
@@ -117,7 +118,21 @@ def test_what_cannot_be_written(tmp_path: Path, name: str, column: str, cells: l
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_cells_of_several_kinds(tmp_path: Path) -> None:
+    day = datetime(2026, 5, 1, 12)
+    rows = [[1, day, ["a"]], ["one", None, {"b": 2}]]
+    notes = write_table(tmp_path / "t.parquet", ["a", "b", "c"], rows)
+    assert [note.split(",")[0] for note in notes] == [f"column {name!r} has values of several types" for name in "ac"]
+    cells = read_table(tmp_path / "t.parquet").cells
+    assert cells == {"a": ["1", "one"], "b": [day, None], "c": ['["a"]', '{"b": 2}']}
+    for suffix in (".csv", ".jsonl", ".xlsx"):
+        assert write_table(tmp_path / f"t{suffix}", ["a", "b", "c"], rows) == []
+        shown = read_table(tmp_path / f"t{suffix}").cells
+        assert str(shown["b"][0]) == "2026-05-01 12:00:00"
+    assert shown["c"] == ['["a"]', '{"b": 2}']
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".xlsx"])
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"
     write_table(path, ["text"], [["old"]])

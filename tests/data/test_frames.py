@@ -59,8 +59,10 @@ def test_every_kind_of_nothing(missing: Any) -> None:
     frame = pd.DataFrame({"text": ["one", "two"], "label": pd.Series(["a", missing], dtype=object)})
     assert read_pool(frame).labels.tolist() == [0, UNKNOWN]
     frame = pd.DataFrame({"text": pd.Series(["one", missing], dtype=object)})
+    pool = read_pool(frame)
+    assert (pool.texts, pool.ids, pool.notes) == (("one",), ("0",), ("1 row without a text was skipped: row 2",))
     with pytest.raises(DataError, match="column 'text' in the data has no text in row 2: fill or remove these rows"):
-        read_pool(frame)
+        read_texts(frame)
 
 
 def test_numbers_are_names() -> None:
@@ -74,7 +76,7 @@ def test_named_columns() -> None:
     pool = read_pool(frame, text="body", label="topic", id="key", classes=["b", "a"])
     assert pool == pool_of(TEXTS, LABELS, IDS, ["b", "a"])
     assert read_pool(frame, text="5").texts == TEXTS
-    with pytest.raises(DataError, match=r"the data has no column 'text', name one with --text: .*known: 5, body, key"):
+    with pytest.raises(DataError, match=r"the data has no column 'text': set it with --text \(.*known: 5, body, key"):
         read_pool(frame)
 
 
@@ -91,10 +93,10 @@ def test_class_labels_of_a_data_set() -> None:
         ([], "the data has no rows"),
         (pd.DataFrame(), "the data has no rows"),
         (3, "cannot read texts from a int: give a pandas Series or DataFrame, a datasets.Dataset, an Arrow table"),
-        (["one", 2], r"column 'text' in the data holds something other than text \(row 2, the first is 2\)"),
-        (pd.Series(["one", 2]), r"column 'text' in the data holds something other than text \(row 2, the first is 2\)"),
-        (["one", "\ud800"], r"column 'text' in the data holds NUL or broken characters \(row 2\)"),
-        ({"text": TEXTS, "label": ["a"]}, r"the columns differ in length \(text 4, label 1\)"),
+        (["one", 2], r"column 'text' in the data has values that are not text \(row 2, the first is 2\)"),
+        (pd.Series(["one", 2]), r"column 'text' in the data has values that are not text \(row 2, the first is 2\)"),
+        (["one", "\ud800"], r"column 'text' in the data has NUL or broken characters \(row 2\)"),
+        ({"text": TEXTS, "label": ["a"]}, r"the columns have different lengths \(text 4, label 1\)"),
         (pd.DataFrame([["one", "two"]], columns=["text", "text"]), "more than one column 'text'"),
         (pa.Table.from_arrays([["a"], ["b"]], ["text", "text"]), "more than one column 'text'"),
         (
@@ -129,5 +131,5 @@ def test_a_task_from_frames() -> None:
     given = datasets.DatasetDict({"train": datasets.Dataset.from_pandas(frame)})
     held = resolve(given, reading=Reading(hold_out_dev=5, hold_out_test=0))
     assert held.dev is not None and (len(held.pool), len(held.dev), held.test) == (45, 5, None)
-    with pytest.raises(DataError, match="the data has its own splits"):
+    with pytest.raises(DataError, match="the data already has splits"):
         resolve(splits, dev=frame)

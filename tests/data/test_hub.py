@@ -107,7 +107,7 @@ def test_a_users_own_id(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (len(task.pool), len(task.dev), len(task.test)) == (48, 8, 12)  # the hidden test labels are of no use
     assert task.pool.classes == ("Business", "Sci/Tech", "Sports", "World")
     assert not task.bundled
-    with pytest.raises(DataError, match="has its own dev and test"):
+    with pytest.raises(DataError, match="already has a dev and a test set"):
         resolve("some/news", dev="dev.csv")
 
 

@@ -47,7 +47,7 @@ def test_a_column_splits(tmp_path: Path) -> None:
     assert task.dev is not None and task.test is not None
     assert (task.pool.texts, task.dev.texts, task.test.texts) == (("a", "d", "f"), ("b", "e"), ("c", "a"))
     assert task.pool.ids == ("0", "3", "5")
-    assert task.notes == ("1 different texts of test are in the pool too: its scores may flatter",)
+    assert task.notes == ("the test set shares 1 text with the pool, so its scores may be too high",)
 
 
 def test_held_out_rows_are_labelled_and_apart(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_dev_is_cut(tmp_path: Path) -> None:
     assert task.dev is not None and other.dev is not None
     assert len(task.dev) == 1000
     assert task.dev.ids != other.dev.ids
-    assert task.notes == ("dev is 1,000 of 1,200 rows, by seed",)
+    assert task.notes == ("the dev set is a random sample of 1,000 of 1,200 rows",)
 
 
 def test_a_sample_of_the_pool(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_sample_of_the_pool(tmp_path: Path) -> None:
     task = make_task("mine", path, reading=Reading(sample=200, hold_out_dev=50, hold_out_test=50))
     assert task.dev is not None and (len(task.pool), len(task.dev)) == (200, 50)
     assert task.settings == own_settings(200, 2) and task.plan == own_plan(200, 2)
-    assert task.notes == ("the pool is 200 of 500 rows, by seed",)
+    assert task.notes == ("the pool is a random sample of 200 of 500 rows",)
 
 
 def test_a_sample_counts_its_own_repeated_texts_and_keeps_other_notes(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_sample_counts_its_own_repeated_texts_and_keeps_other_notes(tmp_path: 
     rows = [f"text {row // 2},{'xy'[row % 2]},{'pseudo' if row == 9 else 'person'},1,1" for row in range(10)]
     path.write_text("\n".join(["text,label,source,round,confidence", *rows]) + "\n")
     whole, sample = (make_task("mine", path, reading=replace(WHOLE, sample=most)).pool for most in (None, 6))
-    pseudo = "1 pseudo-labels of an export are not taken for labels"
+    pseudo = "1 row is a pseudo-label from an export and not used as a label"
     assert whole.notes == (pseudo, "5 texts occur more than once (10 rows)")
     twice = len(sample) - len(set(sample.texts))
     assert 0 < twice < 5
@@ -112,15 +112,15 @@ def test_a_sample_counts_its_own_repeated_texts_and_keeps_other_notes(tmp_path: 
 @pytest.mark.parametrize(
     ("labels", "reading", "expected"),
     [
-        (["x", "x", None], WHOLE, "only the class 'x': a classifier needs at least two classes"),
-        ([None, None], WHOLE, "no labels at all"),
+        (["x", "x", None], WHOLE, "the only class is 'x': a classifier needs at least two classes"),
+        ([None, None], WHOLE, "the data has no labels"),
         (["x", "y"], Reading(classes=("x", "y", "y")), "the class 'y' is named twice"),
-        (["x", "y"], Reading(classes=tuple("xyz"), hold_out_dev=1), "2 labelled rows are fewer than the 3 classes"),
-        (["x", "y"], Reading(hold_out_dev=2), "2 of 2 labelled rows cannot be held out"),
+        (["x", "y"], Reading(classes=tuple("xyz"), hold_out_dev=1), "there are 2 labelled rows for 3 classes"),
+        (["x", "y"], Reading(hold_out_dev=2), "cannot hold out 2 of 2 labelled rows"),
         (["x", "y"], Reading(hold_out_test=-1), "-1 rows cannot be held out for test"),
-        (["x", "y"], Reading(split="fold"), "no column 'fold', name one with --split"),
-        (["x", "y"], Reading(split="label"), "must say train, dev or test, not 'x', in lines 1, 2"),
-        (["dev", "test"], Reading(split="label"), "names no train row"),
+        (["x", "y"], Reading(split="fold"), "no column 'fold': set it with --split"),
+        (["x", "y"], Reading(split="label"), "must contain train, dev or test, not 'x', in lines 1, 2"),
+        (["dev", "test"], Reading(split="label"), "marks no row as train"),
     ],
 )
 def test_bad_tasks(tmp_path: Path, labels: list[str | None], reading: Reading, expected: str) -> None:
@@ -160,12 +160,16 @@ def test_a_folder_with_numbers_for_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "reading", "expected"),
     [
-        ({"dev.csv": "text\na\n"}, WHOLE, "holds no train file"),
-        ({"train.csv": "", "train.jsonl": ""}, WHOLE, "holds train.csv and train.jsonl: keep one train file"),
+        ({"dev.csv": "text\na\n"}, WHOLE, "has no train file"),
+        (
+            {"train.csv": "", "train.jsonl": ""},
+            WHOLE,
+            "has two train files, train.csv and train.jsonl: remove one of them",
+        ),
         ({"train.csv": "text,label\na,3\nb,0\n", "labels.json": '["x", "y"]'}, WHOLE, "the label '3' is neither"),
         ({"train.csv": "text,label\na,x\n", "labels.json": '{"x": 0}'}, WHOLE, "is not a list of class names"),
         ({"train.csv": "text,label\na,x\n", "labels.json": "{"}, WHOLE, "is not a list of class names"),
-        ({"train.csv": "text,label\na,x\n"}, Reading(split="fold"), "split by its files"),
+        ({"train.csv": "text,label\na,x\n"}, Reading(split="fold"), "has a file per split"),
     ],
 )
 def test_bad_folders(tmp_path: Path, files: dict[str, str], reading: Reading, expected: str) -> None:

@@ -83,18 +83,26 @@ def test_long_cells_are_read(tmp_path: Path) -> None:
         ("t.csv", "\ufeff\n", "is empty"),
         ("t.csv", "text,label\n", "has no rows"),
         ("t.json", "[]", "has no rows"),
-        ("t.txt", "text", "use one of .csv, .tsv, .jsonl, .json (also with .gz or .zst) or .parquet"),
-        ("t.parquet.gz", "", "has a suffix that is not known"),
+        ("t.txt", "text", "use one of .csv, .tsv, .jsonl, .json (also with .gz or .zst), .xlsx or .parquet"),
+        ("t.parquet.gz", "", "has an unknown file type"),
         ("t.csv", "text,label\na,1\nb,1,2\n", "line 3 has 3 cells instead of 2"),
         ("t.csv", 'text,label\n"a\nb",1\nc\n', "line 4 has 1 cell instead of 2"),
         ("t.csv", 'text,label\na,1\n"b,1\nc,1\n', "line 3 has a broken quote"),
         ("t.csv", 'text,label\n"b" c,1\n', "line 2 has a broken quote"),
         ("t.csv", "text,text\na,b\n", "more than one column 'text'"),
-        ("t.csv", "text,actune_escaped\na,what\n", "line 2 has a broken mark"),
-        ("t.csv", "text,actune_escaped\na,5\n", "line 2 has a broken mark"),
-        ("t.csv", "text\na\nb\0c\n", "NUL character at byte 8, line 3"),
-        ("t.csv", "text\ncaf\xe9\n".encode("latin-1"), "not UTF-8 text (byte 0xe9 at position 8, line 2): save it"),
-        ("t.csv", "text\na\n".encode("utf-16"), "UTF-16 text: save it as UTF-8"),
+        ("t.csv", "text,actune_escaped\na,what\n", "line 2 has a damaged marker"),
+        ("t.csv", "text,actune_escaped\na,5\n", "line 2 has a damaged marker"),
+        ("t.csv", "text\na\nb\0c\n", "has a NUL character in line 3"),
+        (
+            "t.csv",
+            "text\na\ncaf\xe9 cr\xe8me\n".encode("cp1252"),
+            "is not UTF-8; it seems to be cp1252 (the first such line is 3: café crème): add --encoding cp1252",
+        ),
+        ("t.csv", b"text\n\x81\n", "it seems to be latin-1 (the first such line is 2"),
+        ("t.csv", "text\nä\nö\n".encode() + b"b\xff\n", "is UTF-8 except for line 4 (b\ufffd): correct this line"),
+        ("t.csv", "text\nabc\n".encode("utf-16-le"), "seems to be utf-16-le: add --encoding utf-16-le"),
+        ("t.csv", "text\nn\xe9\n".encode("utf-16-be"), "seems to be utf-16-be"),
+        ("t.xlsx", "plain", "as an Excel file"),
         ("t.jsonl", '{"text": "a"}\n{"text": \n', "line 2 is not JSON"),
         ("t.jsonl", '{"text": "a"}\n\n["b"]\n', "line 3 is not a JSON object"),
         ("t.jsonl", "[" * 100_000, "line 1 is not JSON"),
@@ -120,7 +128,7 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 
 def test_a_missing_column_names_the_nearest(tmp_path: Path) -> None:
     table = read_table(write(tmp_path / "t.csv", "Text,label\na,1\n"))
-    with pytest.raises(DataError, match=r"no column 'text', name one with --text: did you mean 'Text'.*Text, label"):
+    with pytest.raises(DataError, match=r"no column 'text': set it with --text \(did you mean 'Text'.*Text, label"):
         table.column("text", "--text")
 
 
@@ -135,3 +143,22 @@ def test_many_lines_are_counted(tmp_path: Path) -> None:
     table = read_table(write(tmp_path / "t.csv", "text\n" + "a\n" * 20))
     assert table.where([3]) == "line 5"
     assert table.where(range(12)) == "lines 2, 3, 4, 5, 6 and 7 more"
+
+
+@pytest.mark.parametrize(
+    ("content", "cells"),
+    [
+        ("Nr;Frage, genau;x, y\n1;a, b;c\n2;d;e\n", [["1", "2"], ["a, b", "d"], ["c", "e"]]),
+        ('text,"a;b;c"\none,1;2\n', [["one"], ["1;2"]]),
+        ("text;label\na;x;;\nb;y;\n", [["a", "b"], ["x", "y"]]),
+        ("text\tlabel, or none\na, b\tx\nc\td\n", [["a, b", "c"], ["x", "d"]]),
+        ("text\none; two\nthree\n", [["one; two", "three"]]),
+    ],
+)
+def test_the_separator_is_the_one_that_fits(tmp_path: Path, content: str, cells: list[list[str]]) -> None:
+    assert list(read_table(write(tmp_path / "t.csv", content)).cells.values()) == cells
+
+
+def test_a_quote_in_the_last_of_many_lines_is_found_where_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "text,label\n" + 'a,"x\ny"\n' * 100 + 'b,"x\n')
+    assert "line 202 has a broken quote" in sentence(path)

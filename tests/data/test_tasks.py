@@ -61,7 +61,7 @@ def test_votes() -> None:
 
 def test_tasks_without_votes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "_verified", lambda *names: Table("t", {"text": ["a"], "label": [0]}, [1]))
-    with pytest.raises(DataError, match="trec comes without votes of rules"):
+    with pytest.raises(DataError, match="trec has no votes of rules"):
         load_votes("trec")
 
 
@@ -99,18 +99,20 @@ def test_a_smaller_pool_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(cards(), "trec", larger)
     task = load_task("trec")
     assert task.settings.growth == 250
-    assert task.notes == ("k (growth) is 250 and not the paper's 500: the pool has 4,965 rows and the paper's 10,000",)
+    assert task.notes == (
+        "the setting growth (k) is 250 and not the paper's 500, because the pool has 4,965 rows and the paper's 10,000",
+    )
 
 
 def test_a_sample_is_drawn_by_the_seed_and_settings_follow_it() -> None:
     one, same, other = (resolve("trec", reading=Reading(sample=1000), seed=seed) for seed in (0, 0, 1))
     assert one.pool.ids == same.pool.ids != other.pool.ids and len(one.pool) == len(set(one.pool.ids)) == 1000
     assert one.test == load_task("trec").test and one.settings.growth == 100
-    assert one.notes[0] == "the pool is 1,000 of 4,965 rows, by seed"
+    assert one.notes[0] == "the pool is a random sample of 1,000 of 4,965 rows"
     repeated = [count for count in Counter(one.pool.texts).values() if count > 1]
     assert one.pool.notes == (f"{len(repeated)} texts occur more than once ({sum(repeated)} rows)",)
     assert resolve("trec", reading=Reading(sample=5000)) == load_task("trec")
-    with pytest.raises(DataError, match="a sample has at least one row, not 0"):
+    with pytest.raises(DataError, match="--sample must be at least 1, not 0"):
         resolve("trec", reading=Reading(sample=0))
 
 
@@ -146,12 +148,12 @@ def test_where_files_are_looked_for(trec_copy: Path, tmp_path: Path, monkeypatch
     assert tasks.find_folder(card("ag_news")) is None
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(
-        DataError, match=r"'ag_news' are not at hand.*--data-dir or ACTUNE_DATA, or install actune\[hub"
+        DataError, match=r"'ag_news' were not found.*--data-dir or ACTUNE_DATA .*, or install actune\[hub"
     ):
         load_task("ag_news")
-    with pytest.raises(DataError, match=r"ACTUNE_DATA$"):
+    with pytest.raises(DataError, match=r"ACTUNE_DATA to a folder that contains chemprot/.*zst$"):
         load_task("chemprot")
-    with pytest.raises(DataError, match="nowhere holds no ag_news/"):
+    with pytest.raises(DataError, match="nowhere has no ag_news/"):
         load_task("ag_news", "nowhere")
 
 
@@ -165,9 +167,9 @@ def test_resolve(trec_copy: Path, tmp_path: Path) -> None:
     folder.mkdir()
     shutil.copy(own, folder / "train.csv")
     assert resolve(folder, seed=1).pool == task.pool
-    with pytest.raises(DataError, match="no data set and no file 'agnews': did you mean 'ag_news'"):
+    with pytest.raises(DataError, match="'agnews' is neither a file nor a named data set: did you mean 'ag_news'"):
         resolve("agnews")
     with pytest.raises(DataError, match=r"there is no file postz\.csv"):
         resolve("postz.csv")
-    with pytest.raises(DataError, match=r"trec has its own dev and test"):
+    with pytest.raises(DataError, match=r"trec already has a dev and a test set"):
         resolve("trec", dev=own)

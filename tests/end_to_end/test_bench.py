@@ -116,11 +116,11 @@ def test_ctrl_c_and_too_little_time_stop_cleanly(small: Small, tmp_path: Path) -
         _, said = process.communicate(timeout=SECONDS)
         assert process.returncode == 130 and not any(map(alive, crew))
     (sentence,) = [line for line in said.splitlines() if line.startswith("actune: ")]
-    assert sentence == f"actune: stopped: what was finished is kept in {out}, and the same command continues"
+    assert sentence == f"actune: stopped; finished work is saved in {out}, and the same command continues"
     assert "Traceback" not in said
     with started(small, out, "--workers", "2", "--seconds", "0.001") as process:  # no time for any cell
         _, said = process.communicate(timeout=SECONDS)
-        assert process.returncode == 0 and "left: the same command continues" in said
+        assert process.returncode == 0 and "left: run the same command to continue" in said
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_without_a_masked_language_model_a_sentence_names_what_to_do(method: str
 def test_revival_under_a_probe_names_the_learner_to_use(data: Path, tmp_path: Path) -> None:
     said = call("run", data, "--method", "revival", *PROBE, *PLAN, "--out", tmp_path / "run", "--quiet")
     assert said.code == 2 and not (tmp_path / "run").exists()
-    assert "revival perturbs word embeddings" in said.err and "--learner finetune" in said.err
+    assert "revival needs word embeddings" in said.err and "--learner finetune" in said.err
 
 
 def test_what_was_reconstructed_says_so(data: Path, tmp_path: Path) -> None:
@@ -119,6 +119,6 @@ def test_upper_layers_alone_are_trained_saved_and_used(data: Path, tmp_path: Pat
     done("predict", tmp_path / "run", texts, "--out", tmp_path / "said.csv", "--quiet")
     assert len(read(tmp_path / "said.csv")) == 5
     said = call(*words, *plan, "--train-layers", 6, "--out", tmp_path / "other")
-    assert said.code == 2 and "has 6 layers: --train-layers takes fewer" in said.err
+    assert said.code == 2 and "has 6 layers: --train-layers must be below 6" in said.err
     said = call("run", data, "--method", "revival", *words[4:], *plan, "--out", tmp_path / "third")
-    assert said.code == 2 and "leave --train-layers out" in said.err
+    assert said.code == 2 and "which --train-layers leaves out" in said.err

@@ -172,7 +172,7 @@ with actune.open_session(sys.argv[1], **({"method": asking(Top(margin))} if sys.
     )
     assert reopened("again") == "advanced"
     with pytest.raises(
-        RunFolderError, match=r"was made with the method .*, and not with 'Method\(Random, Objective\(hard\)\)'"
+        RunFolderError, match=r"was created with the method .*, not 'Method\(Random, Objective\(hard\)\)'"
     ):
         actune.open_session(tmp_path / "run", method=asking(Random()))
 
@@ -184,13 +184,13 @@ def test_numbers_are_part_of_the_name_of_a_value(questions: Task, tmp_path: Path
 
 
 def test_a_recipe_has_a_name_of_its_own_and_makes_a_method(tmp_path: Path, questions: Task) -> None:
-    with pytest.raises(SettingError, match="the name 'margin' is that of another method"):
+    with pytest.raises(SettingError, match="there is already a method 'margin'"):
         recipe = Recipe("margin", "plug-in", "", "", asks_least_likely)
         actune.create(tmp_path / "run", questions, method=recipe, **CREATE)
-    with pytest.raises(SettingError, match="the recipe 'nothing' made a NoneType of settings"):
+    with pytest.raises(SettingError, match="the recipe 'nothing' returned a NoneType"):
         recipe = Recipe("nothing", "plug-in", "", "", lambda settings: None)  # type: ignore[arg-type,return-value]
         actune.create(tmp_path / "run", questions, method=recipe, **CREATE)
-    with pytest.raises(SettingError, match="a method is a Recipe, a Method, or a function"):
+    with pytest.raises(SettingError, match="a method must be a Recipe, a Method, or a function"):
         actune.create(tmp_path / "run", questions, method=3, **CREATE)
     assert not (tmp_path / "run").exists()
     session = actune.create(tmp_path / "run", questions, method=asks_least_likely, **CREATE)

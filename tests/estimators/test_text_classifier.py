@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,9 @@ def test_missing_labels_come_in_many_kinds(
         (["a", "b"], [None, -1], "none of the 2 texts has a label"),
         (["a", "b"], None, "requires y to be passed, but the target y is None"),
         (["a", "b"], ["x"], "X has 2 texts and y has 1 labels"),
-        (["a", "b"], ["x", 1], "y mixes labels of the kinds int and str"),
+        (["a", "b"], ["x", 1], "y mixes labels of the types int and str"),
         ("a text", ["x"], "X is a str: give a list of texts"),
-        (["a", None], ["x", "y"], "row 1 of X is None, which is no text"),
+        (["a", None], ["x", "y"], "row 1 of X is None, which is not a text"),
         ([], [], "X has 0 samples"),
         (np.ones((2, 3)), [0, 1], r"X has the shape \(2, 3\)"),
     ],
@@ -228,10 +229,18 @@ def test_save_and_load_are_equal(learner: str, texts: list[str], questions: Task
     assert loaded.classes_.dtype == whole.classes_.dtype
     np.testing.assert_allclose(loaded.predict_proba(texts[:20]), whole.predict_proba(texts[:20]), atol=1e-6)
     assert (loaded.predict(texts[:20]) == whole.predict(texts[:20])).all()
+    served = actune.load(tmp_path / "model", device="cpu")
+    np.testing.assert_allclose(served.predict_proba(texts[:20]), whole.predict_proba(texts[:20]), atol=1e-6)
+    assert served.classes == tuple(map(str, whole.classes_.tolist())) and "learner" in served.note
+    earlier = shutil.copytree(tmp_path / "model", tmp_path / "earlier")  # as an earlier version wrote it
+    (earlier / "actune.json").unlink()
+    shutil.rmtree(earlier / "encoder", ignore_errors=True)
+    again = TextClassifier.load(earlier, device="cpu")
+    np.testing.assert_allclose(again.predict_proba(texts[:20]), whole.predict_proba(texts[:20]), atol=1e-6)
     with pytest.raises(DataError, match="no texts to choose from"):
         loaded.query(3)
-    with pytest.raises(DataError, match="exists already"):
+    with pytest.raises(DataError, match="already exists"):
         whole.save(tmp_path / "model")
-    with pytest.raises(ModelError, match="holds no saved TextClassifier"):
+    with pytest.raises(ModelError, match="is not a saved TextClassifier"):
         TextClassifier.load(tmp_path)
     assert (loaded.fit(texts[:40], numbers).query(3) == whole.query(3)).all()

@@ -114,7 +114,7 @@ def test_hot_and_calm_may_overlap_and_still_share_no_row() -> None:
 def test_more_regions_than_distinct_texts_warns_and_stays_a_number() -> None:
     embedding = torch.tensor([[0.0], [0.0], [1.0], [1.0]])
     view = view_of(torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5], [0.6, 0.4]]), embedding)
-    with pytest.warns(UserWarning, match="2 regions instead of 10"):
+    with pytest.warns(UserWarning, match="only 2 of 10 regions could be formed"):
         parts = Regions(entropy, 10, 0.5)(view)
     assert torch.isfinite(parts.heat).all() and len(parts.heat) == 2
     assert Hottest(Regions(entropy, 10, 0.5), 5)(view, 2).tolist() == [2, 1]

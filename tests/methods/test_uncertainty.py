@@ -62,7 +62,7 @@ def test_cal_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cal_without_labels_warns_and_is_entropy() -> None:
     view = view_of(torch.tensor([[0.5, 0.5], [0.9, 0.1]]))
-    with pytest.warns(UserWarning, match="no labelled texts to compare with yet: entropy takes its place"):
+    with pytest.warns(UserWarning, match="CAL needs labelled texts and there are none yet: entropy is used instead"):
         assert torch.equal(Cal()(view), entropy(view))
 
 

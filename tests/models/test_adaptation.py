@@ -171,7 +171,7 @@ def test_a_head_is_found_or_drawn_from_its_seed(family: str, tmp_path: Path) -> 
 
 def test_a_random_body_is_refused(tiny: Path) -> None:
     change_weights(tiny, lambda weights: {name: weights[name] for name in weights if ".layer.1." not in name})
-    with pytest.raises(ModelError, match=r"do not fit its config\.json: 16 miss"):
+    with pytest.raises(ModelError, match=r"do not match its config\.json: 16 are missing"):
         load_masked_lm(tiny, CPU)
 
 
@@ -346,12 +346,12 @@ def test_a_twentieth_is_held_out_and_never_trained_on(tokenizer: Any) -> None:
 
 @pytest.mark.parametrize("texts", [[], [""], ["who is the man"], ["", "who is the man", "unseen unheard"]])
 def test_two_texts_with_known_words_are_needed(texts: list[str], tiny: Path) -> None:
-    with pytest.raises(SettingError, match=r"at least two texts with words that it knows, not [01]"):
+    with pytest.raises(SettingError, match=r"at least two texts with known words, and there are [01]"):
         adapt_tiny(tiny, texts)
 
 
 def test_a_step_is_needed(tiny: Path) -> None:
-    with pytest.raises(SettingError, match="at least one step, not 0"):
+    with pytest.raises(SettingError, match="at least 1 step, not 0"):
         adapt_tiny(tiny, steps=0)
 
 

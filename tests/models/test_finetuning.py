@@ -182,7 +182,7 @@ def tiny_learner(folder: Path, **changes: Any) -> tuple[FineTuning, Tokens]:
 
 def test_cut_texts_are_told(tiny: Path) -> None:
     learner, _ = tiny_learner(tiny)
-    assert learner.notes == ["3 of 30 texts were cut at 16 tokens"] and learner.cut == 3
+    assert learner.notes == ["3 of 30 texts were truncated to 16 tokens"] and learner.cut == 3
 
 
 def test_the_best_dev_checkpoint_is_what_is_kept(tiny: Path) -> None:

@@ -104,7 +104,7 @@ def test_outputs_are_kept_on_the_disk_and_found_again(
 def test_above_the_limit_they_are_computed_anew(folders: dict[str, Path], cache: Path) -> None:
     kept, flowing = made(folders["mpnet"]), made(folders["mpnet"], cache_limit=1e-9)
     inputs, flow = kept.prepare(TEXTS), flowing.prepare(TEXTS)
-    assert isinstance(flow, Recomputed) and "computed anew" in flowing.notes[-1]
+    assert isinstance(flow, Recomputed) and "recomputed when needed" in flowing.notes[-1]
     assert len(list(cache.iterdir())) == 1
     one = kept.fit(inputs, training_of(12, 14), OPEN, Streams(0)).read(inputs)
     other = flowing.fit(flow, training_of(12, 14), OPEN, Streams(0)).read(flow)
@@ -119,9 +119,9 @@ def test_a_broken_file_is_made_again(folders: dict[str, Path], cache: Path) -> N
 
 
 def test_encoders_that_cannot_be_cut_say_so(folders: dict[str, Path]) -> None:
-    with pytest.raises(ModelError, match="cannot be trained apart"):
+    with pytest.raises(ModelError, match="cannot be trained separately"):
         check_layers(folders["albert"], 1)
-    with pytest.raises(ModelError, match="has 2 layers: --train-layers takes fewer"):
+    with pytest.raises(ModelError, match="has 2 layers: --train-layers must be below 2"):
         check_layers(folders["bert"], 2)
     check_layers(folders["bert"], 1)
 

@@ -23,9 +23,10 @@ from actune.models.learners import (
     PAPER,
     PROBE,
     LearnerKind,
+    RoundSize,
     check_learner,
     described,
-    estimate_round,
+    estimate_rounds,
     find_learner,
     make_learner,
     recipe_for,
@@ -74,7 +75,7 @@ def test_a_learner_that_is_registered_is_known_by_its_name(
     assert type(make_learner("centroids", tiny, 3, 64, PROBE, cpu)) is Centroids
     assert described()["centroids"] == CENTROIDS.help and recipe_for("centroids", "cuda") == PROBE
     for taken in (replace(CENTROIDS, help="another"), replace(CENTROIDS, name="auto")):
-        with pytest.raises(SettingError, match="give this one another name"):
+        with pytest.raises(SettingError, match="choose another name"):
             register(taken)
 
 
@@ -103,8 +104,8 @@ def test_a_learner_of_an_installed_package_is_found(
     ("value", "sentence"),
     [
         ("no_such_module:KIND", "of the package their-package cannot be loaded: ModuleNotFoundError"),
-        ("tests.models.centroids:Centroids", "the package their-package names a learner 'theirs' and gives"),
-        ("tests.models.centroids:CENTROIDS", "not a LearnerKind"),  # of another name
+        ("tests.models.centroids:Centroids", "the entry point 'theirs' of the package their-package is"),
+        ("tests.models.centroids:CENTROIDS", "it must be a LearnerKind with this name"),  # of another name
     ],
 )
 def test_a_package_whose_learner_cannot_be_used_is_named(
@@ -127,7 +128,7 @@ def estimate(
 ) -> float:
     learner = FineTuning(folder, 3, 64, recipe, torch.device("cpu"))
     tokens: Tokens = learner.prepare(texts)
-    seconds = estimate_round(learner, tokens, dev, labels, trusts)
+    (seconds,) = estimate_rounds(learner, tokens, [RoundSize(len(texts), dev, labels, trusts)])
     assert learner.recipe == recipe  # the trial is another learner
     return seconds
 
@@ -145,17 +146,20 @@ def test_an_estimate_is_made_however_few_steps_there_may_be(tiny: Path, trusts: 
 
 
 def test_an_estimate_counts_steps_and_reads(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a clock that moves by one second a glance: a step takes one, and so does the read of the 30 texts."""
-    recipe = replace(CPU, dev_every=50)
+    """On a clock that moves by one second a glance: a step takes one, and so does the read of the 30 texts.
+
+    So a step on pseudo-labels too takes 3 / 30 of a second more for each of 10 of them: two in all.
+    """
+    recipe = replace(CPU, dev_every=50, pseudo_batch=10)
 
     def seconds(recipe: Training, trusts: bool, labels: int = 40, dev: int = 0) -> float:
         monkeypatch.setattr(learners, "time", SimpleNamespace(perf_counter=count().__next__))
         return estimate(tiny, recipe, trusts, labels, dev)
 
-    assert seconds(replace(recipe, steps=200), trusts=True) == pytest.approx(200 + 1)
-    assert seconds(replace(recipe, steps=2000), trusts=True) == pytest.approx(2000 + 1)
+    assert seconds(replace(recipe, steps=200), trusts=True) == pytest.approx(400 + 1)
+    assert seconds(replace(recipe, steps=2000), trusts=True) == pytest.approx(4000 + 1)
     assert seconds(replace(recipe, epochs=15), trusts=False) == pytest.approx(15 * 5 + 1)
     assert seconds(replace(recipe, epochs=15), trusts=False, labels=41) == pytest.approx(15 * 6 + 1)
-    assert seconds(replace(recipe, steps=200), trusts=True, dev=60) == pytest.approx(200 + 1 + 5 * 2)
+    assert seconds(replace(recipe, steps=200), trusts=True, dev=60) == pytest.approx(400 + 1 + 5 * 2)
     at_epochs = replace(recipe, epochs=10, dev_at_epoch_end=True)
     assert seconds(at_epochs, trusts=False, dev=30) == pytest.approx(50 + 1 + (1 + 1 + 10))

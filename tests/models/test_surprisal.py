@@ -152,6 +152,6 @@ def test_a_folder_without_head_says_what_to_use(minilm: Path, trec_pool: Pool) -
     with pytest.raises(MissingSignal) as error:
         surprisal(minilm, trec_pool.texts[:3], 128, 0, CPU)
     assert str(error.value) == (
-        f"ALPS needs a masked language model and the encoder in {minilm} has no head for it: "
+        f"ALPS needs a masked language model, and the encoder in {minilm} has none: "
         "add --adapt 200, or use --method badge"
     )

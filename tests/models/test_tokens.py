@@ -140,5 +140,8 @@ def test_tokens_on_a_full_disk(
     monkeypatch.setenv("ACTUNE_CACHE", str(tmp_path))
     monkeypatch.setattr(tokens_module, "MOST_IN_MEMORY", 150)
     monkeypatch.setattr(tokens_module, "TemporaryFile", lambda dir: Full())
-    with pytest.raises(StorageError, match=r"do not fit into .* \(No space left on device\): free some space, or name"):
+    with pytest.raises(
+        StorageError,
+        match=r"could not be written to .* \(No space left on device\): free some space, or set ACTUNE_CACHE",
+    ):
         tokenize(tokenizer, trec_pool.texts[:95], 12)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from actune.report.maps import RANDOM_DRAWS, Map, asked_distances, draw_map, layout, load_map, maps_of
+from actune.report.map_figure import apart, draw_map
+from actune.report.maps import RANDOM_DRAWS, Map, asked_distances, layout, load_map, maps_of, region_table
 
 
 def tiny(asked: list[bool], labelled: list[bool]) -> Map:
@@ -85,7 +86,7 @@ def test_labelled_rows_are_measured_and_drawn(opened):
 
 def test_maps_are_found_where_they_are(opened):
     both = maps_of([opened["random"], opened["actune"]])
-    assert both[0] is None and both[1].round == 1
+    assert both[0] is None and both[1].round == 2  # the newest
     assert maps_of([opened["random"], opened["begun"]]) == [None, None]
     assert maps_of([opened["actune"]], 2)[0].round == 2
 
@@ -96,3 +97,27 @@ def test_many_classes_share_one_legend_entry():
     nobody = np.zeros(60, bool)
     drawn = draw_map(Map(1, points, classes, nobody, nobody, None, None), [f"c{n}" for n in range(20)], 10, "map")
     assert "9 other classes" in drawn and ">c10<" in drawn and ">c11<" not in drawn
+
+
+def test_the_newest_round_is_one_that_all_maps_have(opened, copied):
+    shorter = copied("actune")
+    shorter.store.drop_arrays("select-002")
+    assert [found.round for found in maps_of([opened["actune"], shorter])] == [1, 1]
+
+
+def test_regions_are_told_by_the_numbers_of_the_map(opened):
+    session = opened["actune"]
+    found = load_map(session.store, 2)
+    rows = region_table(found, 10, session.pool.classes)
+    assert [row.number for row in rows] == list(range(1, len(rows) + 1)) and len(rows) <= 10
+    assert [row.heat for row in rows] == sorted((row.heat for row in rows), reverse=True)
+    assert sum(row.asked for row in rows) == int(found.asked.sum())  # questions come from the hottest regions
+    assert found.trusted.any() and not (found.trusted & found.asked).any()
+    drawn = draw_map(found, session.pool.classes, 10, "map")
+    assert all(f">{row.number}<" in drawn for row in rows) and ">trusted<" in drawn and "heat: less sure" in drawn
+
+
+def test_numbers_on_a_map_do_not_hide_each_other():
+    placed = apart(np.array([[0.0, 0.0], [0.0, 0.0], [0.1, 0.0], [5.0, 5.0]]), gap=1.0)
+    gaps = np.linalg.norm(placed[:, None] - placed, axis=2) + 9 * np.eye(4)
+    assert gaps.min() >= 1 and placed[3] == pytest.approx([5, 5], abs=0.01)

@@ -92,8 +92,8 @@ def test_predict_loads_a_model_once_and_notices_a_newer_one(project, monkeypatch
     project.advance()
     other = actune.open_session(project.store.folder)
     loads = []
-    real = predicting.predictor
-    monkeypatch.setattr(predicting, "predictor", lambda by, folder: loads.append(folder.name) or real(by, folder))
+    real = predicting.load_model
+    monkeypatch.setattr(predicting, "load_model", lambda folder, *by: loads.append(folder.name) or real(folder, *by))
     first = [other.predict(["who painted guernica ?"]) for _ in range(3)]
     assert loads == ["000"] and first[0] == first[1] == first[2]
     project.tell([Answer(question.id, "numeric") for question in project.ask()])
@@ -106,7 +106,7 @@ def test_predict_loads_a_model_once_and_notices_a_newer_one(project, monkeypatch
 def test_a_session_is_closed_at_the_end_of_its_block(project):
     with actune.open_session(project.store.folder) as session:
         assert session.ask() == []
-    with pytest.raises(RunFolderError, match="was closed: open it again"):
+    with pytest.raises(RunFolderError, match="is closed: open it again"):
         session.ask()
 
 
@@ -125,7 +125,7 @@ def test_a_round_that_counts_has_its_model_when_killed_after_the_commit(project,
     (prediction,) = actune.open_session(project.store.folder).predict(["how many miles is it to the moon ?"])
     folder = project.store.folder
     assert "| 30 |" not in (folder / "model" / "README.md").read_text()
-    assert "from 30 labelled texts" in (folder / "model" / "README.md").read_text()
+    assert "on 30 labelled texts" in (folder / "model" / "README.md").read_text()
     saved = project.save(folder.parent / "saved")
     assert (saved / "head.safetensors").read_bytes() == (folder / "models/001/head.safetensors").read_bytes()
     assert prediction == project.predict(["how many miles is it to the moon ?"])[0]
@@ -134,7 +134,7 @@ def test_a_round_that_counts_has_its_model_when_killed_after_the_commit(project,
 def test_files_of_the_user_are_no_leftovers(tmp_path, questions):
     (tmp_path / "arrays").mkdir()
     (tmp_path / "report.html").write_text("years of work")
-    with pytest.raises(RunFolderError, match="is neither empty nor a run"):
+    with pytest.raises(RunFolderError, match="is not empty and not a run folder"):
         actune.create(tmp_path, questions.pool, **PLAN)
     assert (tmp_path / "report.html").read_text() == "years of work" and (tmp_path / "arrays").is_dir()
 
@@ -167,7 +167,7 @@ def test_a_project_that_cannot_be_written_can_be_used(project, tmp_path):
             command = [sys.executable, "-c", AS_ANYBODY, "-m", "actune", *map(str, words)]
             done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ)
             assert done.returncode == 0, done.stderr
-        command = [sys.executable, "-c", AS_ANYBODY, "-m", "actune", "advance", str(folder)]
+        command = [sys.executable, "-c", AS_ANYBODY, "-m", "actune", "advance", "--force", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ)
         assert done.returncode == 2 and "check the folder's permissions" in done.stderr
     finally:

@@ -41,7 +41,7 @@ def test_a_whole_run_and_what_it_says_when_it_is_opened_again(questions: Task, t
 
 
 def test_a_signal_that_it_does_not_give_is_refused(questions: Task, tmp_path: Path) -> None:
-    for method, word in (("bald", "samples dropout"), ("revival", "perturbs word embeddings")):
+    for method, word in (("bald", "needs dropout"), ("revival", "needs word embeddings")):
         with pytest.raises(MissingSignal, match=word):
             actune.create(tmp_path / method, questions, method=method, **PLAN)
 
@@ -54,5 +54,5 @@ def test_where_it_is_not_installed_that_is_said(
     sentence = r"unknown learner 'centroids': .* must be installed with that package"
     with pytest.raises(SettingError, match=sentence):
         actune.create(tmp_path / "other", questions, **PLAN)
-    with pytest.raises(ModelError, match="of a learner that is installed here"):
+    with pytest.raises(ModelError, match="by a learner that is not installed here"):
         actune.open_session(tmp_path / "run").predict(TEXTS)

@@ -22,7 +22,7 @@ def answered(folder: Path, questions: Task) -> Session:
 
 def test_how_many_texts_were_cut_is_kept_with_the_run(tmp_path: Path, questions: Task) -> None:
     facts = answered(tmp_path / "run", questions).advance()
-    assert any(note.endswith("texts were cut at 8 tokens") for note in facts.notes)
+    assert any(note.endswith("texts were truncated to 8 tokens") for note in facts.notes)
     assert actune.open_session(tmp_path / "run").rounds()[0].notes == facts.notes
 
 
@@ -30,6 +30,6 @@ def test_the_fine_tuning_at_the_end_tells_its_own_notes(tmp_path: Path, question
     answered(tmp_path / "run", questions).close()
     session = actune.open_session(tmp_path / "run")
     facts = session.finish()
-    assert any(note.endswith("of 60 texts were cut at 8 tokens") for note in facts.notes)
+    assert any(note.endswith("of 60 texts were truncated to 8 tokens") for note in facts.notes)
     assert "prepared" not in vars(session)  # the probe of the rounds was not needed, and says nothing
     assert session.final == facts

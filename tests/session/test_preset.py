@@ -94,7 +94,7 @@ def test_the_pool_is_cut_to_20_000_rows_a_class_by_seed(large: Path) -> None:
     assert one.pool == again.pool != other.pool
     assert rows_of(one) < rows_of(whole)
     assert (one.dev, one.test) == (whole.dev, whole.test)
-    assert one.notes == (*whole.notes, "the pool is 40,000 of 40,100 rows, by seed: preset released")
+    assert one.notes == (*whole.notes, "the pool is a random sample of 40,000 of 40,100 rows: preset released")
 
 
 def test_a_pool_of_fewer_rows_stays_whole() -> None:

@@ -48,7 +48,10 @@ def test_auto_takes_what_a_round_can_afford(
     """The whole encoder, else its upper half, else a probe and one fine-tuning at the end."""
     from actune.models import learners
 
-    priced = replace(learners.LEARNERS["finetune"], estimate_round=lambda *_: seconds)
+    def estimate(learner: object, sample: object, sizes: list[learners.RoundSize]) -> list[float]:
+        return [seconds] * len(sizes)
+
+    priced = replace(learners.LEARNERS["finetune"], estimate_rounds=estimate)
     monkeypatch.setitem(learners.LEARNERS, "finetune", priced)
     request = make_request(questions, method="random", simulated=True, initial=20, batch=10, rounds=2)
     config = resolve_request(request, questions, silent)

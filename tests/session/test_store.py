@@ -43,7 +43,7 @@ def test_toml_is_read_back_as_written(table):
 def test_a_folder_that_is_no_run(tmp_path):
     with pytest.raises(RunFolderError, match="there is no folder"):
         actune.open_session(tmp_path / "nowhere")
-    with pytest.raises(RunFolderError, match=r"is not a run: it has no run\.toml"):
+    with pytest.raises(RunFolderError, match=r"is not a run folder: it has no run\.toml"):
         actune.open_session(tmp_path)
 
 
@@ -94,10 +94,10 @@ def test_a_damaged_database_is_one_sentence(folder):
 
 def test_strange_files_are_never_overwritten(tmp_path, questions):
     (tmp_path / "thesis.docx").write_text("years of work")
-    with pytest.raises(RunFolderError, match=r"it holds 'thesis\.docx'"):
+    with pytest.raises(RunFolderError, match=r"it contains 'thesis\.docx'"):
         actune.create(tmp_path, questions, **PLAN)
     assert (tmp_path / "thesis.docx").read_text() == "years of work"
-    with pytest.raises(StorageError, match="a file is in its way"):
+    with pytest.raises(StorageError, match="a file is in its place"):
         actune.create(tmp_path / "thesis.docx" / "run", questions, **PLAN)
 
 

@@ -240,10 +240,10 @@ def test_classes_are_added_renamed_and_merged(events: SQLiteEvents) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda events: events.add_class("praise", "a"), "there is a class 'praise' already"),
+        (lambda events: events.add_class("praise", "a"), "there is already a class 'praise'"),
         (lambda events: events.add_class(" ", "a"), "a class needs a name"),
         (lambda events: events.rename_class("prase", "x", "a"), "did you mean 'praise'"),
-        (lambda events: events.rename_class("praise", "complaint", "a"), "there is a class 'complaint' already"),
+        (lambda events: events.rename_class("praise", "complaint", "a"), "there is already a class 'complaint'"),
         (lambda events: events.merge_classes("praise", "praise", "a"), "cannot be merged into itself"),
         (lambda events: events.merge_classes("praise", "x", "a"), "unknown label 'x'"),
     ],
@@ -276,7 +276,7 @@ def test_a_forked_process_opens_its_own_connection(events: SQLiteEvents) -> None
 
 def test_a_closed_store_says_so(events: SQLiteEvents) -> None:
     events.close()
-    with pytest.raises(RunFolderError, match="was closed: open it again"):
+    with pytest.raises(RunFolderError, match="is closed: open it again"):
         events.answers()
 
 
@@ -294,7 +294,7 @@ def test_what_is_no_database_is_one_sentence(tmp_path: Path, content: bytes) -> 
     with pytest.raises(RunFolderError, match="damaged or not a run's database"):
         SQLiteEvents(tmp_path / "run.db")
     assert (tmp_path / "run.db").read_bytes() == content
-    with pytest.raises(RunFolderError, match=r"it has no other\.db"):
+    with pytest.raises(RunFolderError, match=r"other\.db is missing"):
         SQLiteEvents(tmp_path / "other.db")
 
 
@@ -303,5 +303,5 @@ def test_a_newer_version_is_left_alone(events: SQLiteEvents, tmp_path: Path) -> 
     with sqlite3.connect(tmp_path / "run.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     for readonly in (False, True):
-        with pytest.raises(RunFolderError, match="newer version of actune: upgrade"):
+        with pytest.raises(RunFolderError, match="newer version of actune: upgrade actune"):
             SQLiteEvents(tmp_path / "run.db", readonly=readonly)

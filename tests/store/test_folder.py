@@ -41,7 +41,7 @@ def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_two_processes_cannot_make_one_run(tmp_path: Path) -> None:
     with (
         Store.creating(tmp_path / "new") as first,
-        pytest.raises(Busy, match="another process is making a run"),
+        pytest.raises(Busy, match="another process is creating a run"),
         Store.creating(tmp_path / "new"),
     ):
         pass
@@ -86,7 +86,7 @@ def test_what_lies_in_a_folder_that_is_no_run_is_never_removed(tmp_path: Path, n
     (tmp_path / name).mkdir()
     (tmp_path / name / "thesis.txt").write_text("years of work")
     with (
-        pytest.raises(RunFolderError, match=f"is neither empty nor a run: it holds '{name}'"),
+        pytest.raises(RunFolderError, match=rf"is not empty and not a run folder \(it contains '{name}'\)"),
         Store.creating(tmp_path),
     ):
         pass
@@ -96,7 +96,7 @@ def test_what_lies_in_a_folder_that_is_no_run_is_never_removed(tmp_path: Path, n
 def test_a_strange_file_beside_an_unfinished_run_is_never_removed(tmp_path: Path) -> None:
     (tmp_path / UNFINISHED).touch()
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(RunFolderError, match=r"it holds 'thesis\.txt'"), Store.creating(tmp_path):
+    with pytest.raises(RunFolderError, match=r"it contains 'thesis\.txt'"), Store.creating(tmp_path):
         pass
     assert (tmp_path / "thesis.txt").exists()
 
@@ -157,7 +157,7 @@ def test_half_written_files_go_with_the_next_advance_and_reports_of_others_stay(
         assert [path.name for path in folder.rglob("*.tmp")] == [".report.html.12.tmp"]
 
 
-def test_a_final_model_is_the_newest_until_another_round(folder: Path) -> None:
+def test_a_final_model_stays_in_use_when_another_round_is_finished(folder: Path) -> None:
     store = Store.open(folder)
     for text in ("first", "second"):  # with more answers it may be made again
         store.commit(None if text == "second" else facts_of(0), model=write_model(store, 0))  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ def test_a_final_model_is_the_newest_until_another_round(folder: Path) -> None:
         assert newest(store) == text
     store.commit(facts_of(1), model=write_model(store, 1))  # type: ignore[arg-type]
     store.point_to_newest()
-    assert newest(store) == "round 1"
+    assert newest(store) == "second"
     with store.advancing():
         assert sorted(path.name for path in (folder / "models").iterdir()) == ["001", "001-final-2"]
 

@@ -54,7 +54,7 @@ def test_texts_and_their_answers_come_together(store: Store) -> None:
 
 
 def test_ids_that_are_taken_are_refused_and_leave_nothing(store: Store) -> None:
-    with pytest.raises(DataError, match="2 of the new ids are in the pool already, the first is 'b'"):
+    with pytest.raises(DataError, match=r"2 of the new ids are already in the pool \(the first is 'b'"):
         store.add_texts("pool", named("cba"), [Said(0, "label", 1, "file")])
     assert store.text_count("pool") == 2 and not store.answers() and files(store) == ["pool-000.arrow"]
     twice = named("xy")
@@ -78,13 +78,13 @@ ids = st.one_of(st.integers(0, 12).map(str), st.sampled_from(["a", "007", "٣", 
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(ids, max_size=5, unique=True), max_size=5))
+@given(st.lists(st.lists(ids, min_size=1, max_size=5, unique=True), max_size=5))
 def test_an_id_finds_its_row(tmp_path_factory: pytest.TempPathFactory, batches: list[list[str]]) -> None:
     rows: dict[str, int] = {}
     with Store.creating(tmp_path_factory.mktemp("ids") / "run") as store:
         for batch in batches:
             if taken := [id for id in batch if id in rows]:
-                with pytest.raises(DataError, match=f"{len(taken)} of the new ids are in the pool already"):
+                with pytest.raises(DataError, match=f"{len(taken)} of the new ids are already in the pool"):
                     store.add_texts("pool", named(batch))
             else:
                 store.add_texts("pool", named(batch))
@@ -192,7 +192,7 @@ def test_what_is_mapped_outlives_appends_and_forgetting(store: Store) -> None:
 
 def test_a_lost_file_is_one_sentence(store: Store) -> None:
     (store.folder / "texts" / "pool-000.arrow").unlink()
-    with pytest.raises(RunFolderError, match=r"pool-000\.arrow' is missing or not whole"):
+    with pytest.raises(RunFolderError, match=r"pool-000\.arrow' is missing or incomplete"):
         store.texts("pool")
 
 

@@ -113,7 +113,9 @@ def test_a_votes_file_by_row(task: Task, tmp_path: Path) -> None:
     path = rows_of(tmp_path / "votes.jsonl", ["vote_x"], [[row % 2] for row in range(len(task.pool))])
     assert find_votes(path, task, {}).matrix[:, 0].tolist() == [row % 2 for row in range(len(task.pool))]
     other = rows_of(tmp_path / "other.jsonl", ["vote_x"], [[0]] * COUNT)
-    with pytest.raises(DataError, match=rf"votes on {COUNT} rows and {len(task.pool)} texts in the pool: .*ids"):
+    with pytest.raises(
+        DataError, match=rf"votes for {COUNT} rows, but the pool has {len(task.pool)} texts: add an id column"
+    ):
         find_votes(other, task, {})
 
 
@@ -135,11 +137,11 @@ def test_misfits(task: Task, data: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no source votes on any of the"):
         find_votes(silent, task, {}, data)
     wrong = rows_of(tmp_path / "wrong.jsonl", ["id", "vote_x"], [["n1", "a"], ["n2", "c"]])
-    with pytest.raises(DataError, match=r"wrong\.jsonl line 2: vote_x votes 'c', which is no class"):
+    with pytest.raises(DataError, match=r"wrong\.jsonl line 2: vote_x votes 'c', which is not a class"):
         find_votes(wrong, task, {}, data)
     with pytest.raises(DataError, match=r"there is no file votes\.csv"):
         find_votes("votes.csv", task, {}, data)
-    with pytest.raises(DataError, match=r"owm is no file with votes: name one, or a rules file"):
+    with pytest.raises(DataError, match=r"owm is not a file with votes: give a table of votes or a rules file"):
         find_votes("owm", task, {}, data)
-    with pytest.raises(DataError, match="data is no file with votes"):
+    with pytest.raises(DataError, match="data is not a file with votes"):
         find_votes("own", task, {})

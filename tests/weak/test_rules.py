@@ -71,14 +71,14 @@ def test_functions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("", r"rules\.toml has no rules: a rule begins with \[\[rule\]\]"),
+        ("", r"rules\.toml has no rules: a rule starts with \[\[rule\]\]"),
         ("[[rule]", r"cannot read .*rules\.toml \(.*line 1"),
-        ("[rule]\npattern = 'a'", r"each rule must begin with \[\[rule\]\]"),
+        ("[rule]\npattern = 'a'", r"each rule must start with \[\[rule\]\]"),
         ("[[rule]]\nname = 'r'\nlabel = 'praise'", r"rule 'r' needs pattern = "),
         ("[[rule]]\nname = 'r'\npattern = 'a'", r"rule 'r' needs label = "),
         (
             "[[rule]]\nname = 'r'\npattern = 'a('\nlabel = 'praise'",
-            r"rule 'r' has the pattern 'a\(', which is no regular",
+            r"rule 'r' has the pattern 'a\(', which is not a valid regular",
         ),
         ("[[rule]]\nname = 'r'\npattern = 'zz'\nlabel = 'prais'", r"rule 'r' has the label 'prais', .*mean 'praise'"),
         (
@@ -97,15 +97,15 @@ def test_wrong_patterns(tmp_path: Path, content: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("x = 1", r"rules\.py has no rules: a rule begins with def rule_NAME"),
+        ("x = 1", r"rules\.py has no rules: a rule starts with def rule_NAME"),
         ("def rule_a(text:", r"cannot run .*rules\.py \(SyntaxError"),
         ("import sys; sys.exit(3)", r"cannot run .*rules\.py \(SystemExit: 3\)"),
         (
             "def rule_a(text):\n  return {'Great work': None}[text]",
             r"rule 'a' failed on row 2 \(KeyError: 'a great fail",
         ),
-        ("def rule_a(text):\n  return 1", r"rule 'a' answered 1 on row 1: it must return the name of a class, or None"),
-        ("def rule_a(text):\n  return 'prais'", r"rules\.py, row 1: a votes 'prais', which is no class"),
+        ("def rule_a(text):\n  return 1", r"rule 'a' returned 1 on row 1: it must return a class name or None"),
+        ("def rule_a(text):\n  return 'prais'", r"rules\.py, row 1: a votes 'prais', which is not a class"),
     ],
 )
 def test_wrong_functions(tmp_path: Path, content: str, sentence: str) -> None:
@@ -116,5 +116,5 @@ def test_wrong_functions(tmp_path: Path, content: str, sentence: str) -> None:
 def test_wrong_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no rules file"):
         apply_rules(tmp_path / "no.toml", TEXTS, CLASSES)
-    with pytest.raises(DataError, match=r"is no rules file: its suffix must be one of \.toml, \.py"):
+    with pytest.raises(DataError, match=r"is not a rules file: its name must end in one of \.toml, \.py"):
         apply_rules(file(tmp_path, "", "rules.txt"), TEXTS, CLASSES)

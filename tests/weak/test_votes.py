@@ -50,15 +50,15 @@ def test_a_name_goes_before_a_number() -> None:
 @pytest.mark.parametrize(
     ("cells", "columns", "sentence"),
     [
-        ({"votes": [[0], [3]]}, None, r"row 2: rule 1 votes '3', but the 3 classes have the numbers 0 to 2"),
+        ({"votes": [[0], [3]]}, None, r"row 2: rule 1 votes '3', but the 3 classes are numbered 0 to 2"),
         ({"votes": [[0], [-2]]}, None, r"row 2: rule 1 votes '-2', but the 3 classes"),
-        ({"vote_a": ["prais"]}, None, r"row 1: vote_a votes 'prais', which is no class: did you mean 'praise'"),
-        ({"votes": [[0, 1], [0]]}, None, r"row 2 has 1 votes and row 1 has 2: each row needs one vote of every source"),
-        ({"votes": [[0], "praise"]}, None, r"row 2: column 'votes' must hold a list of votes.*not 'praise'"),
-        ({"votes": ["[0", "[0]"]}, None, r"row 1: column 'votes' must hold a list"),
+        ({"vote_a": ["prais"]}, None, r"row 1: vote_a votes 'prais', which is not a class: did you mean 'praise'"),
+        ({"votes": [[0, 1], [0]]}, None, r"row 2 has 1 votes and row 1 has 2: each row needs one vote per source"),
+        ({"votes": [[0], "praise"]}, None, r"row 2: column 'votes' must have a list of votes.*not 'praise'"),
+        ({"votes": ["[0", "[0]"]}, None, r"row 1: column 'votes' must have a list"),
         ({"votes": [[]]}, None, r"lists in column 'votes' are empty"),
-        ({"votes": [[[0]]]}, None, r"row 1: rule 1 votes '\[0\]', which is no class"),
-        ({"text": ["a"]}, None, r"there are no votes: name their columns with --columns"),
+        ({"votes": [[[0]]]}, None, r"row 1: rule 1 votes '\[0\]', which is not a class"),
+        ({"text": ["a"]}, None, r"the table has no votes: set their columns with --columns"),
         ({"vote_a": ["praise"]}, ["vote_b"], r"there is no column 'vote_b': did you mean 'vote_a'"),
     ],
 )
@@ -70,10 +70,10 @@ def test_wrong_cells(cells: Cells, columns: list[str] | None, sentence: str) -> 
 @pytest.mark.parametrize(
     ("classes", "sentence"),
     [
-        (["-1", "1"], "the class '-1' is written like a source that says nothing"),
+        (["-1", "1"], "the class name '-1' means"),
         (["a", "b", "a"], "the class 'a' is named twice"),
-        (["a"], "the only class is a: name at least two"),
-        ([], "the only class is none"),
+        (["a"], "the votes name only a: list at least two classes"),
+        ([], "the votes name only no class"),
     ],
 )
 def test_wrong_classes(classes: list[str], sentence: str) -> None:
@@ -90,5 +90,5 @@ def test_classes_that_are_named() -> None:
     assert classes_in({"a": ["x", "", None], "b": ["y", "x", -1]}) == ("x", "y")
     assert classes_in({"a": ["x"]}, ["z"]) == ("x", "z")
     assert classes_in({"a": [10, 0.0]}, ["2"]) == tuple(map(str, range(11)))
-    with pytest.raises(DataError, match="some votes are numbers, such as 1: name the classes in their order"):
+    with pytest.raises(DataError, match="some votes are numbers, such as 1: list the class names in this order"):
         classes_in({"a": [1, 2]}, ["praise"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from actune.bench.figures.looks import method_name
+from actune.report.names import method_name
 from actune.report.svg import STYLE, picture, short_line
 
 if TYPE_CHECKING:

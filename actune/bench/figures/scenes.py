@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 from actune.bench.evidence import Curves, Evidence, Scene
 from actune.bench.figures.drawing import Drawing
-from actune.bench.figures.looks import method_name
 from actune.bench.figures.panels import Panel, curve_drawing
 from actune.bench.wording import file_name
 from actune.core.settings import Settings
 from actune.methods.recipes import RECIPES
+from actune.report.names import method_name
 
 MOST_LINES = 9  # of one panel that a reader can follow
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from actune.bench.ranking import ranking_table
 from actune.bench.store import GRID
 from actune.bench.tables import TextTable
 from actune.core.files import write_atomically
+from actune.report.names import method_name
 from actune.report.page import check_place, fill
 
 
@@ -68,13 +69,14 @@ def write_page(results: ResultsTable, path: Path, latex: bool = False) -> tuple[
     check_place(path)
     report = report_of(results)
     counts = {verdict: sum(each.verdict == verdict for each in report.findings) for verdict in (HOLDS, FAILS, OPEN)}
-    page = fill("actune.bench.paper", "page.html.jinja", report=report, counts=counts, folder=results.folder.name)
+    shown = replace(report, rankings=[_named(table) for table in report.rankings])
+    page = fill("actune.bench.paper", "page.html.jinja", report=shown, counts=counts, folder=results.folder.name)
     write_atomically(path, page.encode("utf-8", "replace"))
     if not latex:
         return report, [path]
     beside = path.with_suffix(".tex")
     claims = [claims_table(report.findings)] if report.judged else []
-    tables = [*claims, *report.rankings, *report.tables]
+    tables = [*claims, *shown.rankings, *report.tables]
     write_atomically(beside, "\n".join(table.latex() for table in tables).encode("utf-8", "replace"))
     return report, [path, beside]
 
@@ -97,6 +99,12 @@ def _facts(evidence: Evidence, progress: GridProgress) -> dict[str, list[str]]:
         "commits": _different(table, "commit"),
         "grid": [f"actune bench run {GRID}"] if (evidence.results.folder / GRID).is_file() else [],
     }
+
+
+def _named(table: TextTable) -> TextTable:
+    """A ranking with the methods' display names, as the figures have them."""
+    columns = [" ".join(method_name(word) for word in column.split(" ")) for column in table.columns]
+    return replace(table, columns=columns, rows=[[method_name(row[0]), *row[1:]] for row in table.rows])
 
 
 def _different(table: Any, column: str) -> list[str]:

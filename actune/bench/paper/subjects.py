@@ -8,8 +8,7 @@ from typing import Any
 from actune.bench.comparison import Saving, best, saving, shared
 from actune.bench.evidence import FULL, WEAK, Curves, Evidence, Key, Scene
 from actune.data.tasks import cards
-from actune.errors import UserError
-from actune.session.config import Config, load_config
+from actune.session.config import Config
 
 TASKS = ("sst2", "ag_news", "pubmed_sections", "dbpedia14")  # of Fig. 1 and 3
 WEAK_TASKS = ("trec", "chemprot")  # of Fig. 2
@@ -37,12 +36,10 @@ def fully_supervised(evidence: Evidence, scene: Scene) -> Curves | None:
 
 
 def config(evidence: Evidence, scene: Scene) -> Config | None:
-    """Of a run of the scene with plain settings, where its folder is at hand."""
+    """Of a run of the scene with plain settings, where its configuration is at hand."""
     cells = (cell for (key, _), cell in evidence.cells.items() if key.scene == scene and not key.changes)
-    try:
-        return load_config(evidence.results.folder / "cells" / next(cells, "none"))
-    except UserError:
-        return None
+    record = evidence.results.record(next(cells, "none"))
+    return record.config if record else None
 
 
 def setting(evidence: Evidence, scene: Scene, name: str) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actune.bench.evidence import Evidence, Scene
-from actune.bench.figures.looks import method_name
 from actune.bench.paper import subjects
 from actune.bench.tables import TextTable
 from actune.data.tasks import cards
+from actune.report.names import method_name
 
 # seconds of one acquisition in the paper's Table 3, on an RTX 2080 Ti
 _TIMED = ("random", "entropy", "bald", "alps", "badge", "cal", "revival", "actune", "actune-cal")

@@ -66,7 +66,7 @@ class GraphedStep(Step):
             with torch.cuda.graph(graph, pool=self._memory, stream=self._stream):
                 self._run(kept)
         except RuntimeError as error:  # an encoder that looks at its own values while it runs
-            warnings.warn(f"this encoder's steps cannot be recorded and run slower: {error}", stacklevel=2)
+            warnings.warn(f"CUDA graphs cannot be used with this encoder, so training is slower: {error}", stacklevel=2)
             self.most = 0
             return False
         self._recorded[shape] = graph, kept

@@ -32,7 +32,7 @@ def test_it_says_of_every_claim_whether_it_holds(page):
 def test_it_has_figures_rankings_tables_and_how_it_was_made(page):
     assert sum(tag == "svg" for tag, _ in page.tags) == 10
     assert "Fig. 1 a-d: active learning" in page.text and "Means over 3 seeds" in page.text
-    assert any(row[:2] == ["actune", "3"] for row in page.rows)
+    assert any(row[:2] == ["AcTune", "3"] for row in page.rows)
     for word in ("Table 1: data", "Table 3: seconds of one choice", "one planted GPU", "torch 2.11", "0123abc"):
         assert word in page.text
     assert "Fig. 6: what is asked first: needs" in page.text

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from actune.bench.comparison import Saving, best
 from actune.bench.evidence import Evidence, Scene
 from actune.bench.figures.drawing import Drawing, legend
-from actune.bench.figures.looks import BLUE, ORANGE, SKY, method_name
 from actune.bench.figures.panels import setups_told
 from actune.bench.paper import subjects
 from actune.bench.paper.figures.missing import Missing
 from actune.bench.paper.subjects import Rival
 from actune.bench.wording import seeds_named
+from actune.report.looks import BLUE, ORANGE, SKY
+from actune.report.names import method_name
 from actune.report.svg import INK, PAGE_WIDTH, short_line
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def figure_3(evidence: Evidence) -> list[Drawing | Missing]:
     if any(not saved.reached for group in groups for saved in group.values()):
         caption += " More than (>): the curve ends there, before it reached that accuracy."
     caption += _missing_told(evidence, scenes)
-    return [Drawing(*FIGURE_3, f"{caption} {setups_told(scenes)}", (PAGE_WIDTH, 3.3), draw)]
+    return [
+        Drawing(*FIGURE_3, f"{caption} {setups_told(scenes)}", (min(PAGE_WIDTH, 2.4 + 1.7 * len(scenes)), 3.3), draw)
+    ]
 
 
 def _seeds_told(rivals: Sequence[Rival]) -> str:
@@ -86,7 +89,7 @@ def _missing_told(evidence: Evidence, scenes: Sequence[Scene]) -> str:
 def _told(saved: Saving) -> str:
     if not saved.reached:
         return f"> {saved.longest:,}"
-    return f"{saved.needed:,.0f}\n{100 * saved.share.mean:.0f} %"
+    return f"{saved.needed:,.0f}\n{100 * saved.share.mean:.0f} %".replace("-", "−")
 
 
 def _bar(axes: Axes, place: float, height: float, words: str, look: tuple[str, str]) -> Any:

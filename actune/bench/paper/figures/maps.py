@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from actune.bench.evidence import Evidence, Key, Scene
 from actune.bench.figures.drawing import Drawing, axes_in_rows
-from actune.bench.figures.looks import method_name
-from actune.bench.figures.panels import setups_told
+from actune.bench.figures.panels import WIDTH, setups_told
 from actune.bench.paper import subjects
 from actune.bench.paper.figures.missing import Missing
-from actune.errors import UserError
+from actune.bench.records import CellRecord
 from actune.report.figures import shown_classes
-from actune.report.maps import AskedDistance, Map, asked_distances, class_legend, draw_classes, layout, load_map
-from actune.report.svg import PAGE_WIDTH
-from actune.session.config import load_config
-from actune.store.store import Store
+from actune.report.map_figure import class_legend, draw_classes
+from actune.report.maps import AskedDistance, Map, asked_distances, layout
+from actune.report.names import method_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,27 +87,22 @@ def figure_6(found: Maps | None) -> list[Drawing | Missing]:
         caption += f" Missing: {', '.join(absent)}."
     if found.scene.task != PAPERS:
         caption += f" The paper has {PAPERS} here."
-    return [Drawing(*FIGURE_6, f"{caption} {setups_told([found.scene])}", (PAGE_WIDTH, 3.5 * rows + 0.4), draw)]
+    return [Drawing(*FIGURE_6, f"{caption} {setups_told([found.scene])}", (WIDTH, 3.2 * rows + 0.4), draw)]
 
 
 def _of_seed(evidence: Evidence, scene: Scene, seed: int) -> list[Mapped]:
     parts = []
     for method in subjects.MAPPED:
         cell = evidence.cells.get((Key(scene, method), seed))
-        part = _load(evidence.results.folder / "cells" / cell, method) if cell else None
+        record = evidence.results.record(cell) if cell else None
+        part = _mapped(record, method) if record else None
         if part:
             parts.append(part)
     return parts
 
 
-def _load(folder: Path, method: str) -> Mapped | None:
-    try:
-        config = load_config(folder)
-        store = Store.reading(folder)
-    except UserError:
-        return None  # a table without its runs
-    with store:
-        found = load_map(store, 1)
+def _mapped(record: CellRecord, method: str) -> Mapped | None:
+    found, config = record.first_map(), record.config
     if found is None:
         return None
     return Mapped(method, found, config.resolved.classes, asked_distances(found, config.request.seed))

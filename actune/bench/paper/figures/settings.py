@@ -9,11 +9,13 @@ import numpy as np
 
 from actune.bench.evidence import Curves, Evidence, Key
 from actune.bench.figures.drawing import Drawing, axes_in_rows, legend
-from actune.bench.figures.looks import LOOKS, method_name
 from actune.bench.figures.panels import Panel, curve_drawing, setups_told, unequal_seeds
 from actune.bench.paper import subjects
 from actune.bench.paper.figures.missing import Missing
 from actune.bench.wording import range_told
+from actune.report.axes import widen
+from actune.report.looks import LOOKS
+from actune.report.names import method_name
 from actune.report.svg import PAGE_WIDTH, short_line
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ def _of_setting(evidence: Evidence, names: tuple[str, str], setting: str, shown:
             axes.set_title(short_line(scene.shown, 60))
             axes.set(xlabel=shown, ylabel="" if place % columns else "test accuracy (%)")
             axes.grid(True, axis="y")
+            widen(axes)
         legend(figure, handles)
 
     seeds = {

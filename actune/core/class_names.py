@@ -1,0 +1,43 @@
+"""The names of classes as a user gives them: in a row with commas, or in a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+from actune.errors import DataError, SettingError
+
+
+def class_names(labels: str) -> list[str]:
+    """`a,b` or `a,"b, or c"` as names, or `@FILE` with one name on each line; empty lines do not count."""
+    if labels.startswith("@"):
+        return _in_file(Path(labels[1:]).expanduser())
+    names = [name.strip() for name in next(csv.reader([labels], skipinitialspace=True), [])]
+    if not all(names):
+        raise SettingError(f"--labels takes class names separated by commas, not {labels!r}")
+    return names
+
+
+def _in_file(path: Path) -> list[str]:
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not UTF-8: save the class names as UTF-8") from None
+    except OSError as error:
+        raise DataError(f"cannot read the class names in {path} ({error.strerror}): check the path") from None
+    names = _listed(path, content) if path.suffix.lower() == ".json" else content.splitlines()
+    found = [name.strip() for name in names if name.strip()]
+    if not found:
+        raise DataError(f"{path} has no class names: write one per line")
+    return found
+
+
+def _listed(path: Path, content: str) -> list[str]:
+    try:
+        names = json.loads(content)
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(f'{path} is not a list of class names: it must look like ["first", "second"]')
+    return names

@@ -1,0 +1,243 @@
+"""A run as its folder has it: texts, questions, answers, rounds. Everything here is cheap, and touches no model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Self
+
+from actune.core.checks import checked_count, told
+from actune.core.dialogue import Answer, Question
+from actune.core.facts import FinalFacts, Quality, RoundFacts, stays_in_use
+from actune.core.labels import Labels
+from actune.core.pool import Pool
+from actune.core.printing import counted
+from actune.core.task import Task
+from actune.data.formats import read_more
+from actune.data.frames import Data
+from actune.errors import DataError, SettingError
+from actune.session.config import Config
+from actune.session.opening import ARRAYS, WeakLabels, load_weak_labels
+from actune.session.quality import agreement
+from actune.session.wording import (
+    Told,
+    answers_of,
+    question_of,
+    said_of,
+    told_of,
+)
+from actune.store.files import EARLIER_FINALS, FINAL
+from actune.store.records import Said
+from actune.store.store import Store
+
+if TYPE_CHECKING:
+    pass
+
+
+class RunRecord:
+    """What is known of a run; all that changes over time lies in its store."""
+
+    def __init__(self, store: Store, config: Config, task: Task) -> None:
+        self.store = store
+        self.config = config
+        self.task = task
+        self._lock = RLock()  # for what is kept between calls; any number of threads may ask, tell and predict
+
+    def __repr__(self) -> str:
+        method, learner = self.config.request.method, self.config.resolved.learner
+        size = f"{counted(len(self.pool), 'text')}, {counted(len(self.pool.classes), 'class', 'classes')}"
+        return f"Session({str(self.store.folder)!r}, {size}, method={method!r}, learner={learner!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the run's database."""
+        self.store.close()
+
+    def reconfigure(self, config: Config) -> None:
+        """Goes on with another configuration, which is kept in run.toml."""
+        self.store.seal(config.dumps())
+        self.config = config
+
+    @property
+    def pool(self) -> Pool:
+        return self.task.pool
+
+    @property
+    def fitted(self) -> int:
+        """Rounds that are finished."""
+        return self.store.round_count()
+
+    def rounds(self) -> list[RoundFacts]:
+        """The facts of every finished round."""
+        return self.store.rounds()
+
+    @property
+    def selected(self) -> int:
+        """Rounds whose questions are chosen: one more than are fitted, unless a run came to its planned end."""
+        return self.store.selection_count()
+
+    @property
+    def done(self) -> bool:
+        """Whether the planned rounds are all fitted; a project without a plan never is."""
+        return 0 < self.config.request.fits <= self.fitted
+
+    def labels(self) -> Labels:
+        """What the answers add up to by now; the pool has all the texts that they are about."""
+        labels = self.store.labels()
+        self.refresh()
+        return labels
+
+    # ask and tell: no model is touched, so both are instant
+
+    def ask(self, by: str | None = None, n: int | None = None, seconds: float = 600.0) -> list[Question]:
+        """The open questions, in the order of asking: chosen for the next round, neither answered nor skipped.
+
+        With `by` these are questions that nobody else is working on, and for so many `seconds` nobody else who gives a
+        name gets them. With `n` there are at most so many.
+        """
+        store, n = self.store, checked_count(n, "n")
+        if by is not None and not isinstance(by, str):
+            raise SettingError(f"by must be the name of a person, not {told(by)}")
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+            raise SettingError(f"seconds must be a number, not {told(seconds)}")
+        questions = store.open_questions()[:n] if by is None else store.lease_questions(by, n, seconds)
+        self.refresh()
+        return [question_of(question, self.pool) for question in questions]
+
+    def tell(self, answers: Mapping[str, str] | Iterable[Answer]) -> Told:
+        """Takes answers on any texts of the pool; on return they are safe on the disk. Nothing is trained."""
+        answers = answers_of(answers)
+        rows = self._rows([answer.id for answer in answers])
+        found = self.store.tell([said_of(answer, row, self.pool) for answer, row in zip(answers, rows, strict=True)])
+        return told_of(found, self.pool)
+
+    def knows(self, id: str) -> bool:
+        """Whether there is a text with this id."""
+        return self._found([id])[0] is not None
+
+    def add(self, more: Pool | Data) -> int:
+        """Appends texts to a project's pool; old rows keep their numbers. Labels that come along are answers.
+
+        They may be a pool, a file, or whatever `actune.read_pool` takes; without ids they get numbers that are free.
+        """
+        if not self.config.resolved.stored:
+            raise DataError("texts can be added to a project (actune start), not to a run on a named data set")
+        if not isinstance(more, Pool):
+            self.refresh()
+            more = read_more(more, self.pool, remembered=self.config.request.reading)
+        numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
+        answers = [Said(row, "label", number, "file") for row, number in numbers.items()]
+        self.store.add_texts("pool", more.unlabelled(), answers)
+        self.refresh()
+        return len(more)
+
+    def refresh(self) -> None:
+        """Takes in what this session or another process has added to the pool; the models' side begins anew with it."""
+        if not self.config.resolved.stored:
+            return
+        with self._lock:
+            if self.store.text_count("pool") > len(self.pool):
+                more = self.store.texts("pool", self.pool.classes, first=len(self.pool))
+                self.task = replace(self.task, pool=self.pool.extended(more))
+                self.__dict__.pop("prepared", None)
+
+    def unlabelled(self, labels: Labels | None = None) -> int:
+        """How many texts nobody has answered or skipped."""
+        labels = labels or self.labels()
+        return len(self.pool) - len(labels.of_row) - len(labels.skipped)
+
+    def has_news(self, final: bool = False) -> bool:
+        """Whether a round would train on other answers than the last one did; a skipped question is no answer.
+
+        With `final` the same of another fine-tuning at the end.
+        """
+        rounds, labels = self.rounds(), self.labels()
+        if final:
+            newest = next(reversed(self.finals()), None)
+            if newest is None or newest.answers_seen is None or newest.round < len(rounds):
+                return True
+            return labels.of_row != self.store.labels(until=newest.answers_seen).of_row
+        if not rounds or self.starts_from_a_model(rounds[-1].round):
+            return not rounds or bool(labels.of_row)
+        return labels.of_row != self.store.labels(until=rounds[-1].answers_seen).of_row
+
+    @property
+    def final(self) -> FinalFacts | None:
+        """The facts of the fine-tuned final model, where that is the model in use."""
+        found = self.store.fact(FINAL)
+        in_use = found and stays_in_use(found, next(reversed(self.rounds()), None))
+        return FinalFacts.from_json(found) if in_use else None
+
+    def finals(self) -> list[FinalFacts]:
+        """The facts of every fine-tuning at the end, also of those whose model is not in use any more."""
+        newest = self.store.fact(FINAL)
+        return [FinalFacts.from_json(each) for each in [*(self.store.fact(EARLIER_FINALS) or []), newest] if each]
+
+    @property
+    def finished(self) -> bool:
+        """Whether a plan is carried out, with its fine-tuning at the end where there is to be one."""
+        return self.done and (not self.config.resolved.final or self._has_final_of(self.fitted))
+
+    def _has_final_of(self, fitted: int) -> bool:
+        """Whether the encoder was fine-tuned when so many rounds were finished."""
+        return any(facts.round == fitted for facts in self.finals())
+
+    def quality(self) -> Quality:
+        """What the answers say about the model; a simulated run has a test set, and leaves both parts out."""
+        if self.config.request.simulated:
+            return Quality()
+        newest = next(reversed(self.rounds()), None)
+        validated = newest.quality.cross_validation if newest else None
+        return Quality(validated, agreement(self.store.questions(), self.labels().of_row))
+
+    def _rows(self, ids: Sequence[str]) -> list[int]:
+        """The rows of texts by their ids; the pool has all of them afterwards."""
+        found = self._found(ids)
+        rows = [row for row in found if row is not None]
+        if len(rows) < len(ids):
+            raise DataError(f"this project has no text with the id {ids[found.index(None)]!r}: check the ids")
+        if max(rows, default=0) >= len(self.pool):
+            self.refresh()
+        return rows
+
+    def _found(self, ids: Sequence[str]) -> list[int | None]:
+        """The row of each id, None where there is none; a stored pool is not searched, but looked up in the store."""
+        stored = self.config.resolved.stored
+        return self.store.rows_of("pool", ids) if stored else [self.pool.row_of.get(id) for id in ids]
+
+    @cached_property
+    def weak(self) -> WeakLabels | None:
+        """What rules voted, where this run was given such votes; a finished one may have dropped them."""
+        dropped = self.done and not self.store.has_arrays(ARRAYS)
+        return load_weak_labels(self.store) if self.config.request.weak and not dropped else None
+
+    def weak_of_row(self, round: int) -> dict[int, int]:
+        """The weak labels that a round learns from: the first one, and with --keep-weak all of them."""
+        used = self.weak is not None and (round == 0 or self.config.request.keep_weak)
+        return self.weak.of_row if used and self.weak else {}
+
+    def starts_from_a_model(self, round: int) -> bool:
+        return round == 0 and bool(self.config.request.start_from)
+
+    def can_train(self, labels: Labels) -> bool:
+        """Whether there are answers of two classes, or something else that the first model comes from."""
+        enough = len(set(labels.of_row.values())) > 1
+        return enough or self.starts_from_a_model(self.fitted) or bool(self.weak_of_row(self.fitted))
+
+    def _chosen(self, round: int) -> dict[str, Any]:
+        """The arrays of the choice for a round; the first questions come without any."""
+        return self.store.load_arrays(f"select-{round:03d}") if round else {}
+
+    def memory(self, round: int) -> Any:
+        """The memory bank as the choice for `round` left it."""
+        name = f"memory-{round:03d}"
+        if self.store.has_arrays(name):
+            return self.store.load_arrays(name)["memory"]
+        return self._chosen(round).get("memory")  # where an earlier version kept it

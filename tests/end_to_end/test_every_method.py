@@ -87,7 +87,7 @@ def test_what_was_reconstructed_says_so(data: Path, tmp_path: Path) -> None:
     words = [*TRAINED, "--initial", 30, "--batch", 20, "--rounds", 1, "--out", tmp_path / "run"]
     shown = done("run", data, "--method", "revival", *words)
     assert "revival (reconstructed)" in " ".join(shown.out.split())
-    assert "revival (reconstructed)" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "REVIVAL (reconstructed)" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("first", ["typiclust", "alps", "representatives"])

@@ -1,0 +1,78 @@
+"""Names and files that came from somebody else: only names inside their folder, only regular files, no links."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from actune.errors import ActuneError, RunFolderError
+
+LONGEST_NAME = 255  # bytes of one name on usual file systems
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+# a FIFO must not block before it is refused, and Windows lacks both
+_CAREFUL = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def is_plain_name(name: object) -> bool:
+    """Whether this is the name of one file or folder, and no path, no parent and no hidden file."""
+    return (
+        isinstance(name, str)
+        and bool(name)
+        and not name.startswith(".")
+        and not any(sign in name for sign in ("/", "\\", ":", "\0"))
+        and len(os.fsencode(name)) <= LONGEST_NAME
+        and name.isprintable()
+    )
+
+
+def inside(folder: Path, name: object) -> Path:
+    """The path below a folder that a foreign name such as `models/003` means; one that leads outside is refused."""
+    parts = PurePosixPath(name).parts if isinstance(name, str) and name else ("",)
+    if not all(map(is_plain_name, parts)):
+        raise RunFolderError(f"{str(folder)!r} names the file {str(name)!r}, which is not a name inside this folder")
+    path = folder.joinpath(*parts)
+    for part in (path, *path.parents):
+        if part == folder:
+            break
+        if part.is_symlink():
+            raise RunFolderError(f"{str(part)!r} is a link, which may lead out of the folder: replace it by a copy")
+    return path
+
+
+def is_regular(path: Path) -> bool:
+    """Whether this is a regular file, also behind a link: no folder, device, FIFO or socket."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> BinaryIO:
+    """A regular file to read. What would hang or never end is refused, and so is a link unless we may `follow` it."""
+    flags = os.O_RDONLY | _CAREFUL | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
+    try:
+        handle = os.open(path, flags)
+    except OSError as error:
+        link = not follow and path.is_symlink()
+        why = "it is a link" if link else error.strerror or type(error).__name__
+        raise refusal(f"cannot read {str(path)!r}: {why}") from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise refusal(f"cannot read {str(path)!r}: it is not a regular file")
+    return os.fdopen(handle, "rb")
+
+
+def files_below(folder: Path) -> list[Path]:
+    """All files below a folder of somebody else, sorted; a link or a special file anywhere in it is refused."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            raise RunFolderError(f"{str(path)!r} is a link, which may lead out of the folder: replace it by a copy")
+        if path.is_dir():
+            continue
+        if not is_regular(path):
+            raise RunFolderError(f"{str(path)!r} is not a regular file: remove it")
+        found.append(path)
+    return found

@@ -1,0 +1,86 @@
+"""Foreign names stay inside their folder, and only regular files are opened."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from actune.core.places import files_below, inside, is_plain_name, is_regular, open_regular
+from actune.errors import DataError, RunFolderError
+
+OUTSIDE = [
+    "",
+    ".",
+    "..",
+    "/etc/passwd",
+    "../x",
+    "a/../../x",
+    "a/..",
+    ".hidden",
+    "a\\b",
+    "c:x",
+    "a\0b",
+    "n" * 256,
+    3,
+    None,
+]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_names_that_lead_elsewhere_are_refused(tmp_path, name):
+    assert not is_plain_name(name)
+    with pytest.raises(RunFolderError, match="not a name inside this folder"):
+        inside(tmp_path, name)
+
+
+@pytest.mark.parametrize("name", ["a", "models/003", "texts/pool-000.arrow", "ü–日本.csv"])
+def test_names_inside_are_paths_below_the_folder(tmp_path, name):
+    assert inside(tmp_path, name) == tmp_path / name
+
+
+def test_a_link_on_the_way_is_refused(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "models").symlink_to(tmp_path / "out")
+    with pytest.raises(RunFolderError, match="is a link"):
+        inside(tmp_path / "run", "models/003")
+
+
+def test_a_folder_that_is_reached_through_a_link_of_the_user_is_fine(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert inside(tmp_path / "link", "a") == tmp_path / "link" / "a"
+
+
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", tmp_path, tmp_path / "missing"):
+        assert not is_regular(path)
+        with pytest.raises(DataError, match="cannot read"):
+            open_regular(path, DataError)
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    with pytest.raises(RunFolderError, match="not a regular file"):
+        open_regular(tmp_path / "endless")
+
+
+def test_links_are_followed_only_where_they_may_be(tmp_path):
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with open_regular(tmp_path / "link") as file:
+        assert file.read() == b"x"
+    with pytest.raises(RunFolderError, match="it is a link"):
+        open_regular(tmp_path / "link", follow=False)
+
+
+def test_a_tree_with_a_link_or_a_fifo_is_refused(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "file").write_bytes(b"")
+    assert files_below(tmp_path) == [tmp_path / "a" / "file"]
+    os.mkfifo(tmp_path / "a" / "fifo")
+    with pytest.raises(RunFolderError, match="not a regular file"):
+        files_below(tmp_path)
+    (tmp_path / "a" / "fifo").unlink()
+    (tmp_path / "a" / "passwd").symlink_to("/etc/passwd")
+    with pytest.raises(RunFolderError, match="is a link"):
+        files_below(tmp_path)

@@ -29,7 +29,7 @@ def is_plain_name(name: object) -> bool:
 
 def inside(folder: Path, name: object) -> Path:
     """The path below a folder that a foreign name such as `models/003` means; one that leads outside is refused."""
-    parts = PurePosixPath(name).parts if isinstance(name, str) and name else ("",)
+    parts = (PurePosixPath(name).parts if isinstance(name, str) else ()) or ("",)
     if not all(map(is_plain_name, parts)):
         raise RunFolderError(f"{str(folder)!r} names the file {str(name)!r}, which is not a name inside this folder")
     path = folder.joinpath(*parts)

@@ -35,6 +35,7 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python .ci/audit.py
 
 # after a change of actune/core/spec.py: the page of options, and the types of create's keyword arguments
 options: setup

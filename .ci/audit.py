@@ -16,8 +16,9 @@ LIMIT = 300  # seconds for all of them
 def audited() -> list[dict[str, object]] | None:
     """What pip-audit says about each package of this environment; None where it could not ask."""
     words = ["--local", "--skip-editable", "--format", "json", "--progress-spinner", "off", "--timeout", str(SECONDS)]
+    command = [sys.executable, "-m", "pip_audit", *words]
     try:
-        done = subprocess.run([sys.executable, "-m", "pip_audit", *words], capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
         found: list[dict[str, object]] = json.loads(done.stdout)["dependencies"]
     except (subprocess.TimeoutExpired, ValueError):
         return None

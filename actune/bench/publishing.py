@@ -33,8 +33,11 @@ def publish(source: Path, target: Path) -> Published:
     if not cells:
         raise SettingError(f"{str(source)!r} has no finished cell yet: run the grid first")
     _check_target(target, set(cells))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with storage_sentences(target), replacing_folder(target) as scratch:
+    if target.is_symlink():
+        target = target.resolve()
+    with storage_sentences(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing_folder(target) as scratch:
         write_tidy(scratch, cells, cells_on_the_map(results))
         results.write_csv(scratch)
         if (source / GRID).is_file():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from actune.bench.grid import Point
 from actune.bench.records import CellRecord
 from actune.core.facts import RoundFacts
-from actune.core.files import write_atomically
+from actune.core.files import storage_sentences, write_atomically
 from actune.errors import RunFolderError
 from actune.session.config import Config, config_of
 
@@ -170,7 +170,8 @@ def _write_parquet(file: Path, table: pa.Table) -> None:
     import pyarrow.parquet as pq
 
     if not table.num_rows:
-        file.unlink(missing_ok=True)
+        with storage_sentences(file):
+            file.unlink(missing_ok=True)
         return
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", compression_level=19)

@@ -54,7 +54,7 @@ def label_model(
             help="The columns with votes, separated by commas, one per source; vote_... or lf_... by default."
         ),
     ] = None,
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Write the labels to {options.WRITTEN}.")] = None,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Write the labels to {options.OUTPUT}.")] = None,
     seed: options.Seed = 0,
     data_dir: options.DataDir = None,
     text: options.Text = None,
@@ -76,7 +76,7 @@ def label_model(
     from actune.session.votes import read_votes
     from actune.weak.label_models import combine
 
-    output = Output(json, quiet)
+    output = Output(json, quiet, to)
     if to is not None and check_target(to).exists() and Path(data).exists() and to.samefile(data):
         raise DataError(f"{to} is the file with the votes: choose another output file")
     reading = given(data_dir=data_dir, text=text, label=label, id=id, encoding=encoding)
@@ -132,7 +132,7 @@ def _show(output: Output, facts: dict[str, Any]) -> None:
         f"{facts['conflicts']:,} with conflicting votes{right}"
     )
     if facts["file"]:
-        output.say(f"{counted(facts['covered'], 'label')} written to {facts['file']}")
+        output.say(f"{counted(facts['covered'], 'label')} written to {output.named(Path(facts['file']))}")
 
 
 def _cell(value: object) -> object:

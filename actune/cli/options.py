@@ -74,6 +74,7 @@ def given(**options: Any) -> Mapping[str, Any]:
 
 
 WRITTEN = "a .csv, .tsv, .jsonl, .parquet or .xlsx file"
+OUTPUT = f"{WRITTEN}, or - for CSV on standard output"
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run or a project.")]
 Device = Annotated[str, declared("device")]

@@ -23,7 +23,7 @@ def write_columns(file: Path, ids: Strings, texts: Strings, labels: npt.NDArray[
     """Writes rows as an uncompressed Arrow file; on return it is safe on the disk. More rows go into another file."""
     import pyarrow
 
-    with file.open("wb") as stream:
+    with file.open("xb") as stream:  # a link there would lead elsewhere
         with pyarrow.ipc.new_file(stream, _schema()) as writer:
             for start in range(0, len(texts), BLOCK):
                 rows = slice(start, start + BLOCK)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from actune.core.files import replacing
+from actune.core.outputs import STANDARD_OUTPUT, named_output, writing
 from actune.data.escaping import RISKY, escape
 from actune.data.excel import check_excel, write_sheet
-from actune.errors import DataError, StorageError
+from actune.errors import DataError
 
 Rows = Sequence[Sequence[object]]
 
@@ -26,20 +26,19 @@ def write_table(
     `raw` leaves CSV cells as they are, for other programs.
     """
     path = check_target(path)
+    kind, place = kind_of(path), named_output(path)
     rows = list(rows)
     mark = b""
     notes: list[str] = []
-    if not raw and path.suffix.lower() in (".csv", ".tsv"):
+    if not raw and kind in (".csv", ".tsv"):
         check_names(columns)
         columns, rows = escape(columns, rows)
-        mark = b"" if _ascii(columns, rows) else BOM_UTF8  # without it Excel takes UTF-8 for an old code page
-
-    def write(handle: BinaryIO) -> None:
-        handle.write(mark)
-        notes.extend(_WRITERS[path.suffix.lower()](handle, columns, rows) or ())
-
+        if place != STANDARD_OUTPUT and not _ascii(columns, rows):
+            mark = BOM_UTF8  # without it Excel takes UTF-8 for an old code page
     try:
-        _write_whole(path, write)
+        with writing(place) as handle:
+            handle.write(mark)
+            notes.extend(_WRITERS[kind](handle, columns, rows) or ())
     except UnicodeEncodeError as error:
         raise DataError(f"cannot write {path}: a cell has a broken character ({error.reason}); remove it") from None
     return notes
@@ -47,16 +46,13 @@ def write_table(
 
 def check_target(path: str | Path) -> Path:
     """The path of a file that can be written, or a sentence; to be called before long work whose end is a file."""
-    path = Path(path)
-    if path.suffix.lower() not in _WRITERS:
+    kind = kind_of(Path(path))
+    if kind not in _WRITERS:
         raise DataError(f"cannot write {path}: its name must end in one of {', '.join(_WRITERS)}")
-    if path.suffix.lower() == ".xlsx":
+    if kind == ".xlsx":
         check_excel()
-    if not path.parent.is_dir():
-        raise StorageError(
-            f"cannot write {path}, because there is no folder {path.parent}: create it or choose another folder"
-        )
-    return path
+    named_output(path)
+    return Path(path)
 
 
 def check_names(columns: Sequence[str]) -> None:
@@ -71,14 +67,9 @@ def _ascii(columns: Sequence[str], rows: Rows) -> bool:
     return all(cell.isascii() for row in (columns, *rows) for cell in row if isinstance(cell, str))
 
 
-def _write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Writes a file beside the old one and then puts it in its place, so that no half of it is ever seen."""
-    try:
-        with replacing(path) as scratch, scratch.open("wb") as handle:
-            write(handle)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StorageError(f"cannot write {path} ({reason}): free some space or choose another folder") from None
+def kind_of(path: Path) -> str:
+    """How a file is written, by its suffix; standard output gets CSV, which a terminal can show."""
+    return ".csv" if path == STANDARD_OUTPUT else path.suffix.lower()
 
 
 def _csv(handle: BinaryIO, columns: Sequence[str], rows: Rows, delimiter: str = ",") -> None:

@@ -158,8 +158,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "classes": self.classes_.tolist(),
             "dtype": self.classes_.dtype.str,
         }
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with storage_sentences(target), replacing_folder(target) as scratch:
+        with storage_sentences(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing_folder(target) as scratch:
             made = f"Made with actune: learner `{by.learner_name}`, encoder `{self.model}`."
             card = f"# Text classifier\n\n{made}\n"
             self._state.fitted.classifier.save(scratch, by.task.pool.classes, card)

@@ -16,6 +16,7 @@ import torch
 
 from actune.core.files import replacing
 from actune.core.strings import blocks_of
+from actune.errors import StorageError
 
 Vectors = npt.NDArray[np.float32]
 DECIDING = ("safetensors", "json", "txt", "model")  # weights, settings and the tokenizer's files
@@ -75,7 +76,7 @@ def cached_array(kind: str, model: Path, texts: Sequence[str], how: str, compute
     with suppress(OSError, ValueError, EOFError):
         return _mapped(file)
     found = compute()
-    with suppress(OSError):
+    with suppress(OSError, StorageError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # it tells much about the texts
         with replacing(file) as scratch, scratch.open("wb") as stream:
             np.save(stream, found)

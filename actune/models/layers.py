@@ -17,7 +17,7 @@ from torch import nn
 from actune.core.files import replacing
 from actune.core.progress import Progress, silent
 from actune.core.streams import Streams
-from actune.errors import MissingSignal, ModelError
+from actune.errors import MissingSignal, ModelError, StorageError
 from actune.models import precision
 from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_classifier, load_encoder
@@ -217,7 +217,7 @@ def _cached(file: Path, compute: Callable[[], States]) -> States:
         found: States = np.load(file, mmap_mode="r", allow_pickle=False)
         return found
     states = compute()
-    with suppress(OSError):  # a cache that cannot be written costs time, never the run
+    with suppress(OSError, StorageError):  # a cache that cannot be written costs time, never the run
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # they tell much about the texts
         with replacing(file) as scratch, scratch.open("wb") as stream:
             np.save(stream, states)

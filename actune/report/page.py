@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from actune.core.files import write_atomically
+from actune.core.outputs import write_output
 from actune.errors import UserError
 from actune.report.classes import on_test
 from actune.report.examples import examples_of
@@ -49,7 +49,7 @@ def write_report(sessions: Sequence[Session], path: Path, round: int | None = No
     """Writes the page of the first run beside the others. `round` chooses the map, by default the newest."""
     check_place(path)
     # a file name may hold bytes that are no letters
-    write_atomically(Path(path), render(sessions, round).encode("utf-8", "replace"))
+    write_output(Path(path), render(sessions, round).encode("utf-8", "replace"))
     return Path(path)
 
 

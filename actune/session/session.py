@@ -14,6 +14,7 @@ from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts
 from actune.core.files import replacing_folder, storage_sentences
 from actune.core.labels import Labels
 from actune.core.progress import Progress, silent
+from actune.core.refusals import already_saved
 from actune.core.streams import Streams
 from actune.core.task import Task
 from actune.core.training_set import PseudoLabels
@@ -121,8 +122,9 @@ class Session(RunRecord):
             earlier = [asdict(each) for each in self.finals() if (each.round, each.answers_seen) != (self.fitted, seen)]
             self.store.commit(model=model, facts={FINAL: asdict(facts), EARLIER_FINALS: earlier})
             log_facts("the fine-tuning after round", facts)
-            self.store.point_to_newest()
-            self.store.drop_checkpoints()
+            with already_saved("the fine-tuned model"):
+                self.store.point_to_newest()
+                self.store.drop_checkpoints()
             return facts
 
     def _round(self, labels: Labels) -> RoundFacts:
@@ -159,9 +161,10 @@ class Session(RunRecord):
         chosen = choice.selection if choice else None
         self.store.commit(facts, chosen, model, keep_models=self.models == "all")
         log_facts("round", facts)
-        self.store.point_to_newest()
-        self.store.drop_checkpoints()  # of a fine-tuning that was given up
-        self._drop_old_memories()
+        with already_saved(f"round {round}"):
+            self.store.point_to_newest()
+            self.store.drop_checkpoints()  # of a fine-tuning that was given up
+            self._drop_old_memories()
         return facts
 
     def _measured_without_test(self, prepared: PreparedTask, labels: Labels, round: int) -> Quality:
@@ -279,8 +282,9 @@ class Session(RunRecord):
         target = checked_folder(folder)
         if target.exists():
             raise DataError(f"{str(target)!r} already exists: choose another folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with storage_sentences(target), replacing_folder(target) as scratch:
+        with storage_sentences(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing_folder(target) as scratch:
             shutil.copytree(source, scratch, dirs_exist_ok=True)
             make_portable(scratch, self._encoder_of(source), self.config.settings.max_tokens)
         return target

@@ -11,9 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from actune.core.files import storage_sentences
 from actune.errors import Busy, RunFolderError, StorageError
 
 PATIENCE = 30  # seconds to wait for another process
+WRITING = "BEGIN IMMEDIATE"
+COMMITTING = "while committing"
+UNSURE = "it is not certain whether this step counts, and `actune status` shows it"
 MOST_IDLE = 8  # connections that are kept open between calls
 
 # a forked process must neither use nor close its parent's connections: they are kept here, untouched
@@ -28,6 +32,11 @@ class Connections:
             raise RunFolderError(
                 f"{str(path.parent)!r} is incomplete: {path.name} is missing; restore it from a backup"
             )
+        for name in (path.name, *(f"{path.name}-{end}" for end in ("wal", "shm", "journal"))):
+            if path.with_name(name).is_symlink():  # SQLite would write to whatever is behind it
+                raise RunFolderError(
+                    f"{str(path.with_name(name))!r} is a link, which may lead out of the folder: remove it"
+                )
         self.path = path
         self.readonly = readonly or not (create or writable(path))
         self._closed = False
@@ -49,9 +58,8 @@ class Connections:
         """A connection that nobody writes beside; what was done is on the disk on leaving, or undone after an error."""
         if self.readonly:
             raise StorageError(f"{str(self.path)!r} cannot be written: check the folder's permissions")
-        begin = "BEGIN IMMEDIATE"
         # threads of one process wait for their own lock: SQLite lets waiting processes only try again and again
-        with sentences(self.path), self._connection() as connection, self._writer, _transaction(connection, begin):
+        with sentences(self.path), self._connection() as connection, self._writer, _transaction(connection, WRITING):
             yield connection
 
     @contextmanager
@@ -132,9 +140,10 @@ class Connections:
             log = self.path.with_name(f"{self.path.name}-wal")
             if not log.exists() or not log.stat().st_size:
                 return f"{place}&immutable=1"
-            self._copy = copy = TemporaryDirectory(prefix="actune-")
-            for file in (self.path, log):
-                shutil.copy(file, copy.name)
+            with storage_sentences(self.path):
+                self._copy = copy = TemporaryDirectory(prefix="actune-")
+                for file in (self.path, log):
+                    shutil.copy(file, copy.name)
             return _uri(Path(copy.name) / self.path.name, "rw")
 
 
@@ -152,7 +161,12 @@ def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
     connection.execute(begin)
     try:
         yield
-        connection.execute("COMMIT")
+        try:
+            connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if begin == WRITING:
+                error.add_note(COMMITTING)
+            raise
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -168,8 +182,16 @@ def sentences(path: Path) -> Iterator[None]:
         problem = str(error)
         if "locked" in problem or "busy" in problem:
             raise Busy(f"{str(path)!r} was locked by another process for {PATIENCE} seconds: try again") from error
-        if "full" in problem or "disk I/O" in problem:
+        if "full" in problem:
             raise StorageError(f"the disk is full: nothing of this step was written to {str(path)!r}") from error
+        if "disk I/O" in problem:
+            name = getattr(error, "sqlite_errorname", problem)
+            # what was not written whole is never read, but what was written and not confirmed may be
+            unsure = COMMITTING in getattr(error, "__notes__", ()) and name != "SQLITE_IOERR_WRITE"
+            state = UNSURE if unsure else "nothing of this step counts"
+            raise StorageError(
+                f"the disk failed at {str(path)!r} ({name}): {state}; check that the disk has room and no errors"
+            ) from error
         if "readonly" in problem or "unable to open" in problem:
             raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error
         raise RunFolderError(f"{str(path)!r} is damaged or not a run's database: {problem}") from error

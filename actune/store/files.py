@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from actune.core.facts import stays_in_use
 from actune.core.files import (
+    check_own_folder,
     locked,
     remove,
     remove_scratch,
@@ -17,10 +18,10 @@ from actune.core.files import (
     sync_tree,
     write_atomically,
 )
-from actune.errors import RunFolderError, StorageError
+from actune.errors import RunFolderError
 from actune.store.links import point, stands_for
 from actune.store.records import ModelRow
-from actune.store.texts import RunTexts
+from actune.store.texts import TEXTS, RunTexts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +41,7 @@ class RunFiles(RunTexts):
         from safetensors.numpy import save
 
         with storage_sentences(self.folder):
+            check_own_folder(self.folder / ARRAYS)
             (self.folder / ARRAYS).mkdir(exist_ok=True)
             # metadata-free and contiguous, so that equal arrays are equal files
             write_atomically(self._arrays(name), save(_contiguous(arrays)))
@@ -62,7 +64,8 @@ class RunFiles(RunTexts):
         return sorted(file.stem for file in (self.folder / ARRAYS).glob("*.safetensors"))
 
     def drop_arrays(self, name: str) -> None:
-        self._arrays(name).unlink(missing_ok=True)
+        with storage_sentences(self.folder):
+            self._arrays(name).unlink(missing_ok=True)
 
     def _arrays(self, name: str) -> Path:
         return self.folder / ARRAYS / f"{name}.safetensors"
@@ -75,15 +78,14 @@ class RunFiles(RunTexts):
         return self.folder / CHECKPOINTS
 
     def drop_checkpoints(self) -> None:
-        remove(self.checkpoints)
+        with storage_sentences(self.folder):
+            remove(self.checkpoints)
 
     # models
 
     @contextmanager
     def new_model(self, round: int, kind: Literal["round", "final"]) -> Iterator[tuple[ModelRow, Path]]:
         """A new model and the folder to write it into; it counts once it is committed, and is on the disk before."""
-        from safetensors import SafetensorError
-
         taken = {model.folder for model in self.models()}
         first = f"{MODELS}/{round:03d}" + ("-final" if kind == "final" else "")
         names = [first, *(f"{first}-{number}" for number in range(2, len(taken) + 3))]
@@ -92,10 +94,7 @@ class RunFiles(RunTexts):
         with storage_sentences(self.folder):
             remove(folder)  # of a process that was killed before its commit
             folder.mkdir(parents=True)
-            try:
-                yield model, folder
-            except SafetensorError as error:  # what the system refused reaches us only as text
-                raise StorageError(f"the model could not be written ({error}): free some space") from error
+            yield model, folder
             sync_tree(folder)
             for parent in (folder.parent, self.folder):
                 sync_folder(parent)
@@ -127,6 +126,8 @@ class RunFiles(RunTexts):
     def advancing(self) -> Iterator[None]:
         """At most one process advances a run; what a killed one left unfinished is cleared away first."""
         with storage_sentences(self.folder), locked(self.folder, "advancing"):
+            for name in (ARRAYS, MODELS, CHECKPOINTS, TEXTS):
+                check_own_folder(self.folder / name)
             self._clear_away()
             yield
 

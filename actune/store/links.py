@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 from secrets import token_hex
 
 from actune.core.files import SCRATCH, remove, replacing_folder, sync_folder
 
+FAILURES = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # of the disk, and not of links
 SOURCE = "copied-from"  # a file in a copy that names what it is a copy of
 
 
@@ -19,7 +21,12 @@ def point(name: Path, target: Path) -> None:
     link = name.with_name(f".{name.name}.{token_hex(8)}{SCRATCH}")
     try:
         link.symlink_to(place, target_is_directory=True)
-    except OSError:  # Windows allows links to few users, and some file systems to none
+    except OSError as error:
+        if error.errno in FAILURES:
+            raise
+        # Windows allows links to few users, and some file systems to none
+        if name.is_symlink():
+            remove(name)
         with replacing_folder(name) as scratch:
             shutil.copytree(target, scratch, dirs_exist_ok=True)
             (scratch / SOURCE).write_text(place, encoding="utf-8")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from actune.core.columns import open_columns, write_columns
-from actune.core.files import locked, remove, storage_sentences, sync_folder
+from actune.core.files import check_own_folder, locked, remove, storage_sentences, sync_folder
 from actune.core.pool import Pool
 from actune.errors import ActuneError, Busy
 from actune.store.protocol import Events
@@ -29,6 +29,7 @@ class RunTexts(Events):
         """
         texts = self.folder / TEXTS
         with storage_sentences(self.folder):
+            check_own_folder(texts)
             texts.mkdir(exist_ok=True)
             # whoever removes files that do not count must not meet one that is about to
             with locked(texts, "adding texts to", wait=True, name=ADDING):

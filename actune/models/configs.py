@@ -93,8 +93,8 @@ def _check_said(folder: Path, said: Mapping[str, Any]) -> None:
         size = len(value) if isinstance(value, (Mapping, list)) else value if isinstance(value, int) else 0
         if most and size > most:
             raise ModelError(
-                f"{shown(folder / 'config.json')} has {told(name)} = {told(value)}, and actune allows at most {most:,}: "
-                "use another encoder"
+                f"{shown(folder / 'config.json')} has {told(name)} = {told(value)}, and actune allows at most "
+                f"{most:,}: use another encoder"
             )
 
 

@@ -13,7 +13,7 @@ from actune.core.checks import told
 from actune.errors import ModelError
 from actune.models import configs
 from actune.models.configs import make_config
-from actune.models.folders import check_files, read_json, refused, shown
+from actune.models.folders import check_files, read_json, refused, shown, state_of
 from actune.models.vocabulary import check_backend, check_words
 
 # families whose positions begin behind the padding id, which is 1
@@ -29,6 +29,7 @@ COUNT_FROM_TWO = {
 
 
 FEWEST_TOKENS = 3  # a text between the two ends that most tokenizers add
+_sound: set[object] = set()  # what was loaded in this process: which network, and the state of its files
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -109,8 +110,8 @@ def load_masked_lm(folder: Path, device: torch.device, seed: int = 0) -> tuple[n
     family = make_config(folder).model_type
     if family not in import_module("transformers.models.auto.modeling_auto").MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise ModelError(
-            f"the encoder in {shown(folder)} is of the family {family}, which has no masked language model: use another "
-            "encoder, or a method that does not need one"
+            f"the encoder in {shown(folder)} is of the family {family}, which has no masked language model: use "
+            "another encoder, or a method that does not need one"
         )
     network, new = _load(kind, folder, seed)
     return network.to(device), all(key.startswith(f"{network.base_model_prefix}.") for key in new)
@@ -150,8 +151,10 @@ def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **chan
     That is drawn from `seed`: a head or a pooler where the model need not be complete, never more.
     """
     config = make_config(folder, **changes)
-    configs.outline(kind, config, folder)
-    options = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
+    known = kind.__name__, *changes.values(), state_of(folder)
+    if known not in _sound:
+        configs.outline(kind, config, folder)
+    options: dict[str, Any] = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
     # float32 whatever the file holds: a half-precision optimiser state would stall
     options |= {"dtype": torch.float32, "ignore_mismatched_sizes": True, "output_loading_info": True}
     with torch.random.fork_rng(devices=[]), refused(f"{shown(folder)} cannot be loaded as an encoder"):
@@ -162,10 +165,12 @@ def _load(kind: Any, folder: Path, seed: int = 0, complete: bool = False, **chan
     bad = sorted(key for key in new if complete or (key.startswith(body) and "pooler" not in key.split(".")))
     if bad:
         raise ModelError(
-            f"the weights in {shown(folder)} do not match its config.json: {len(bad)} are missing or have another shape, the "
-            f"first is {bad[0]}"
+            f"the weights in {shown(folder)} do not match its config.json: {len(bad)} are missing or have another "
+            f"shape, the first is {bad[0]}"
         )
-    _try_out(model, folder)
+    if known not in _sound:
+        _try_out(model, folder)
+    _sound.add(known)  # every round loads the same encoder
     return model, new
 
 

@@ -56,8 +56,8 @@ def weight_files(folder: Path) -> list[Path]:
         return [folder / WEIGHTS]
     if not is_regular(folder / INDEX):
         raise ModelError(
-            f"{shown(folder)} has no .safetensors weights ({WEIGHTS}), and actune reads no other format: convert the "
-            "model"
+            f"{shown(folder)} has no .safetensors weights, and actune reads no other format: convert the model to "
+            f"{WEIGHTS}"
         )
     names = read_json(folder / INDEX).get("weight_map")
     if not isinstance(names, dict) or not names:
@@ -84,6 +84,12 @@ def stored_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
         with refused(f"{shown(folder)} cannot be loaded as an encoder"), safe_open(file, "numpy") as weights:
             found |= {name: tuple(weights.get_slice(name).get_shape()) for name in weights.keys()}  # noqa: SIM118
     return found
+
+
+def state_of(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """What changes when the network of a model folder does."""
+    files = [(file, file.stat()) for file in (folder / "config.json", *weight_files(folder))]
+    return tuple((str(file), state.st_mtime_ns, state.st_size) for file, state in files)
 
 
 def read_json(file: Path) -> dict[str, Any]:

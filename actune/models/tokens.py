@@ -163,9 +163,7 @@ def tokenize_and_mark(
     return Tokens(flat.finished(), _bounds(lengths), int(tokenizer.pad_token_id), int(cut.sum())), cut
 
 
-def _check_fit(
-    tokenizer: Any, ids: npt.NDArray[np.int32], lengths: npt.NDArray[np.int64], limit: int
-) -> None:
+def _check_fit(tokenizer: Any, ids: npt.NDArray[np.int32], lengths: npt.NDArray[np.int64], limit: int) -> None:
     """Tokens or positions that the encoder has no vectors for would end in an error of torch, or hang a GPU."""
     rows = getattr(tokenizer, ROWS, None)
     if rows is not None and len(ids) and ids.max() >= rows:

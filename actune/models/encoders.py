@@ -14,6 +14,7 @@ from actune.errors import ModelError
 from actune.models import configs
 from actune.models.configs import make_config
 from actune.models.folders import check_files, read_json, refused, shown, state_of
+from actune.models.heads import check_outputs
 from actune.models.vocabulary import check_backend, check_words
 
 # families whose positions begin behind the padding id, which is 1
@@ -102,6 +103,14 @@ def load_classifier(folder: Path, classes: int | None, device: torch.device, see
     else:
         network, _ = _load(kind, folder, seed, num_labels=classes)
     return network.to(device)
+
+
+def load_trained(folder: Path, classes: int, device: torch.device) -> nn.Module:
+    """A fine-tuned classifier for so many classes, to read with."""
+    network = load_classifier(folder, None, device).eval()
+    outputs: Any = network.config.num_labels  # type: ignore[union-attr]
+    check_outputs(folder, outputs, classes)
+    return network
 
 
 def load_masked_lm(folder: Path, device: torch.device, seed: int = 0) -> tuple[nn.Module, bool]:

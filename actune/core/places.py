@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from actune.errors import ActuneError, RunFolderError
 
@@ -49,7 +49,7 @@ def is_regular(path: Path) -> bool:
         return False
 
 
-def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> BinaryIO:
+def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> BufferedReader:
     """A regular file to read. What would hang or never end is refused, and so is a link unless we may `follow` it."""
     flags = os.O_RDONLY | _CAREFUL | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
     try:

@@ -15,8 +15,9 @@ import numpy.typing as npt
 import torch
 
 from actune.core.files import replacing
+from actune.core.places import open_regular
 from actune.core.strings import blocks_of
-from actune.errors import StorageError
+from actune.errors import ModelError, StorageError
 
 Vectors = npt.NDArray[np.float32]
 DECIDING = ("safetensors", "json", "txt", "model")  # weights, settings and the tokenizer's files
@@ -47,7 +48,7 @@ def keeps_embeddings() -> bool:
 @cache
 def _digest(file: Path, changed: int, size: int) -> bytes:
     """The hash of a file, computed once a process as long as the file stays what it is."""
-    with file.open("rb") as stream:
+    with open_regular(file, ModelError) as stream:
         return file_digest(stream, "sha256").digest()
 
 

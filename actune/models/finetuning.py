@@ -20,7 +20,7 @@ from actune.core.training_set import TrainingSet
 from actune.models import precision
 from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.checkpoints import Checkpoint, digest_of, fit_key
-from actune.models.encoders import load_classifier, load_tokenizer, token_limit
+from actune.models.encoders import load_classifier, load_tokenizer, load_trained, token_limit
 from actune.models.fast.packing import few_shapes, packed, packs
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
@@ -98,7 +98,7 @@ class FineTuning:
         return FineTuned(network, self.tokenizer, self.device, self.recipe)
 
     def load(self, folder: Path) -> FineTuned:
-        network = load_classifier(folder, None, self.device).eval()
+        network = load_trained(folder, self.classes, self.device)
         classifier = FineTuned(network, self.tokenizer, self.device, self.recipe)
         classifier.trained = True
         return classifier

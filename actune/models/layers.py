@@ -20,7 +20,7 @@ from actune.core.streams import Streams
 from actune.errors import MissingSignal, ModelError, StorageError
 from actune.models import precision
 from actune.models.cache import cache_folder, name_of
-from actune.models.encoders import load_classifier, load_encoder
+from actune.models.encoders import load_classifier, load_encoder, load_trained
 from actune.models.finetuning import FineTuned, FineTuning
 from actune.models.reader import tokens_per_batch
 from actune.models.tokens import NamedTensors, Tokens, moved
@@ -103,7 +103,7 @@ class UpperLayers(FineTuning):
         return int(self.encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
     def load(self, folder: Path) -> Upper:
-        return Upper(self._upper(load_classifier(folder, None, self.device)).eval(), self)
+        return Upper(self._upper(load_trained(folder, self.classes, self.device)), self)
 
     def _fresh(self, streams: Streams) -> Upper:
         network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from actune.core.files import replacing
+from actune.core.places import exists, is_folder, is_regular, is_same
 from actune.data.escaping import RISKY, escape
 from actune.data.excel import check_excel, write_sheet
 from actune.errors import DataError, StorageError
@@ -45,17 +46,24 @@ def write_table(
     return notes
 
 
-def check_target(path: str | Path) -> Path:
-    """The path of a file that can be written, or a sentence; to be called before long work whose end is a file."""
+def check_target(path: str | Path, source: str | Path | None = None) -> Path:
+    """The path of a file that can be written, or a sentence; to be called before long work whose end is a file.
+
+    It must not be the file that the work reads, `source`.
+    """
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
         raise DataError(f"cannot write {path}: its name must end in one of {', '.join(_WRITERS)}")
     if path.suffix.lower() == ".xlsx":
         check_excel()
-    if not path.parent.is_dir():
+    if not is_folder(path.parent):
         raise StorageError(
             f"cannot write {path}, because there is no folder {path.parent}: create it or choose another folder"
         )
+    if exists(path) and not is_regular(path):
+        raise StorageError(f"cannot write {path}, because it is a folder, a pipe or a device: choose another file")
+    if source is not None and is_same(path, Path(source)):
+        raise DataError(f"{path} is the file that is read: choose another output file")
     return path
 
 

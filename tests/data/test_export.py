@@ -152,5 +152,5 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"there is no folder .*choose another folder"):
         write_table(tmp_path / "no" / "t.csv", ["text"], [["a"]])
     (tmp_path / "t.csv").mkdir()
-    with pytest.raises(StorageError, match="Is a directory"):
+    with pytest.raises(StorageError, match="it is a folder"):
         write_table(tmp_path / "t.csv", ["text"], [["a"]])

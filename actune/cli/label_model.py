@@ -12,7 +12,6 @@ from actune.cli import options
 from actune.cli.console import Output, counted
 from actune.cli.options import given
 from actune.core.class_names import class_names
-from actune.errors import DataError
 
 if TYPE_CHECKING:
     from actune.session.votes import Voted
@@ -77,8 +76,8 @@ def label_model(
     from actune.weak.label_models import combine
 
     output = Output(json, quiet, to)
-    if to is not None and check_target(to).exists() and Path(data).exists() and to.samefile(data):
-        raise DataError(f"{to} is the file with the votes: choose another output file")
+    if to is not None:
+        check_target(to, data)
     reading = given(data_dir=data_dir, text=text, label=label, id=id, encoding=encoding)
     voted = read_votes(
         data,

@@ -11,7 +11,6 @@ import typer
 
 from actune.cli import options
 from actune.cli.console import Output, counted
-from actune.errors import DataError
 
 if TYPE_CHECKING:
     from actune.data.cells import Table
@@ -50,13 +49,13 @@ def predict(
     from actune.cli.progress import progress_bars
     from actune.data.export import check_names, check_target, kind_of, write_table
     from actune.data.formats import columns_in, read_table, rows_without_text
+    from actune.data.tables import check_file
     from actune.session.config import load_config
     from actune.session.setup import open_session
 
     output = Output(json, quiet, out)
-    out = check_target(out or _beside(file))
-    if out.exists() and file.exists() and out.samefile(file):
-        raise DataError(f"{out} is the file with the texts: choose another output file")
+    check_file(file)
+    out = check_target(out or _beside(file), file)
     reading = load_config(folder).request.reading
     table = read_table(file, encoding or reading.get("encoding"))
     if not raw and kind_of(out) in (".csv", ".tsv"):

@@ -49,6 +49,29 @@ def is_regular(path: Path) -> bool:
         return False
 
 
+def exists(path: Path) -> bool:
+    """Whether there is anything at a path; not where the system refuses even to look, as for a name that is too long.
+
+    Only what may not be looked at for lack of permission is an error, a PermissionError.
+    """
+    try:
+        return path.exists()
+    except PermissionError:
+        raise
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether this is a folder, also behind a link."""
+    return exists(path) and path.is_dir()
+
+
+def is_same(path: Path, other: Path) -> bool:
+    """Whether two paths lead to the same file, also by links."""
+    return exists(path) and exists(other) and path.samefile(other)
+
+
 def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> BufferedReader:
     """A regular file to read. What would hang or never end is refused, and so is a link unless we may `follow` it."""
     flags = os.O_RDONLY | _CAREFUL | (0 if follow else getattr(os, "O_NOFOLLOW", 0))

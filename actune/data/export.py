@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from actune.core.outputs import STANDARD_OUTPUT, named_output, writing
+from actune.core.places import is_same
 from actune.data.escaping import RISKY, escape
 from actune.data.excel import check_excel, write_sheet
 from actune.errors import DataError
@@ -44,14 +45,19 @@ def write_table(
     return notes
 
 
-def check_target(path: str | Path) -> Path:
-    """The path of a file that can be written, or a sentence; to be called before long work whose end is a file."""
+def check_target(path: str | Path, source: str | Path | None = None) -> Path:
+    """The path of a file that can be written, or a sentence; to be called before long work whose end is a file.
+
+    It must not be the file that the work reads, `source`.
+    """
     kind = kind_of(Path(path))
     if kind not in _WRITERS:
         raise DataError(f"cannot write {path}: its name must end in one of {', '.join(_WRITERS)}")
     if kind == ".xlsx":
         check_excel()
     named_output(path)
+    if source is not None and is_same(Path(path), Path(source)):
+        raise DataError(f"{path} is the file that is read: choose another output file")
     return Path(path)
 
 

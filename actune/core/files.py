@@ -114,6 +114,8 @@ def locked(folder: Path, doing: str, wait: bool = False, name: str = LOCK) -> It
     """Holds a folder for one process; a killed process leaves no lock behind. Without `wait` a held folder is Busy."""
     from filelock import FileLock, Timeout
 
+    if (folder / name).is_symlink():  # which would be followed, and its target emptied
+        raise StorageError(f"{str(folder / name)!r} is a link: remove it")
     try:
         lock = FileLock(folder / name).acquire(blocking=wait)
     except Timeout as error:

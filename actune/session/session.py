@@ -236,6 +236,7 @@ class Session(RunRecord):
             prepared = prepare_for_the_start(self.config, self.task, folder, self.progress, self.shared)
         else:
             prepared = self.prepared
+        self.store.check_model(folder)
         return prepared, prepared.learner.load(folder)
 
     def _save_fit(self, fitted: Fitted, predictions: Mapping[str, Any], round: int) -> None:
@@ -292,6 +293,7 @@ class Session(RunRecord):
         newest = self._newest_model()
         with self._lock:
             if self._loaded is None or self._loaded[0] != newest:
+                self.store.check_model(newest)
                 by, encoder = self.prepared, self._encoder_of(newest)
                 self._loaded = newest, load_model(newest, encoder, by.max_tokens, by.device, by.recipe)
             return self._loaded[1]
@@ -327,7 +329,7 @@ class Session(RunRecord):
             card = model_card(self.config, learner, len(self.pool), [*self.rounds(), facts])
             classifier.save(folder, self.pool.classes, card)
             (folder / "README.md").write_text(card, encoding="utf-8")  # a learner from outside may not have done it
-        return model
+        return self.store.with_digest(model)
 
     @cached_property
     def prepared(self) -> PreparedTask:

@@ -20,7 +20,7 @@ from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError, SettingError
-from actune.methods.finding import MethodValue
+from actune.methods.finding import MethodValue, is_named
 from actune.methods.recipes import name_of
 from actune.rounds.first import first_rows
 from actune.session.config import Config, load_config
@@ -100,13 +100,17 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
 
 
 def open_session(folder: str | Path, progress: Progress = silent, method: str | MethodValue | None = None) -> Session:
-    """The session of a run folder, ready to go on. A method that was given by value must be given again to advance."""
+    """The session of a run folder, ready to go on.
+
+    A method that was given by value or as `module:name` must be given again to advance.
+    """
     folder = checked_folder(folder)
     config = load_config(folder)
-    if method is not None and (name := name_of(method)) != config.request.method:
+    request, origin = config.request, config.resolved.method_origin
+    if method is not None and not is_named(method, request.method, origin):
         raise RunFolderError(
-            f"{str(folder)!r} was created with the method {config.request.method!r}, not {name!r}: pass "
-            f"{config.request.method!r}, or choose another folder"
+            f"{str(folder)!r} was created with the method {request.method!r}, not {name_of(method)!r}: pass "
+            f"{request.method!r}, or choose another folder"
         )
     store = Store.open(folder)
     if config.resolved.stored:
@@ -119,7 +123,7 @@ def open_session(folder: str | Path, progress: Progress = silent, method: str | 
             )
     session = Session(store, config, task, progress)
     if method is not None:
-        session.method = method_of(config)
+        session.method = method_of(config, named=method if isinstance(method, str) else "")
     return session
 
 

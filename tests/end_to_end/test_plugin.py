@@ -105,6 +105,39 @@ def test_a_method_is_found_by_its_place(installed: Path, tmp_path: Path) -> None
     assert wrong.returncode == 2 and "'actune_shy:loud' cannot be loaded: AttributeError" in wrong.stderr
 
 
+def test_a_module_that_only_a_run_folder_names_is_never_imported(tmp_path: Path, questions: Task) -> None:
+    """Somebody else's folder: its module is imported only when the user names it too."""
+    folder = tmp_path / "run"
+    options = {**CREATE, "simulated": False, "rounds": 0, "changes": {"epochs": 2, "steps": 10}}
+    with actune.create(folder, questions, method="random", **options) as session:
+        session.tell({id: session.pool.classes[number % 2] for number, id in enumerate(session.pool.ids[:20])})
+    (tmp_path / "evil.py").write_text(
+        "from pathlib import Path\n"
+        "from actune.methods.method import asking\n"
+        "from actune.methods.queries import Random\n"
+        f"Path({str(tmp_path / 'was-here')!r}).touch()\n"
+        "method = asking(Random())\n"
+    )
+    text = (folder / "run.toml").read_text()
+    named = text.replace('method = "random"', 'method = "evil:method"', 1)
+    for harmful in (
+        named,
+        named.replace('method_origin = ""', 'method_origin = "place evil:method"'),
+        text.replace('method = "random"', 'method = "mine"', 1).replace('origin = ""', 'origin = "place evil:method"'),
+        text.replace('method = "random"', 'method = "mine"', 1).replace('origin = ""', 'origin = "place evil"'),
+    ):
+        assert harmful != text
+        (folder / "run.toml").write_text(harmful)
+        for words in (["advance"], ["advance", "--method", "mine"], ["status"], ["export", "--to", str(tmp_path / "labels.csv")]):
+            said = command(words[0], str(folder), *words[1:], with_plugin=tmp_path)
+            assert said.returncode == (2 if words[0] == "advance" else 0), said.stderr
+            assert "Traceback" not in said.stderr and not (tmp_path / "was-here").exists()
+            assert words != ["advance"] or "is code in the module 'evil', which is not run" in said.stderr
+    (folder / "run.toml").write_text(named.replace('method_origin = ""', 'method_origin = "place evil:method"'))
+    assert command("advance", str(folder), "--method", "evil:method", with_plugin=tmp_path).returncode == 0
+    assert (tmp_path / "was-here").exists()
+
+
 # by value
 
 

@@ -212,3 +212,4 @@ class Selection:
     round: int
     questions: Sequence[QuestionRow]
     how: str = ""
+    arrays: tuple[str, ...] = ()  # the files of arrays that go with it

@@ -240,6 +240,6 @@ class RunRecord:
     def memory(self, round: int) -> Any:
         """The memory bank as the choice for `round` left it."""
         name = f"memory-{round:03d}"
-        if self.store.has_arrays(name):
+        if self.store.has_arrays(name) or name in self.store.selected_arrays(round):
             return self.store.load_arrays(name).get("memory")
         return self._chosen(round).get("memory")  # where an earlier version kept it

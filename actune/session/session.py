@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from actune.core.checks import checked_folder
-from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts
+from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts, Selection
 from actune.core.files import replacing_folder, storage_sentences
 from actune.core.labels import Labels
 from actune.core.progress import Progress, silent
@@ -152,11 +152,10 @@ class Session(RunRecord):
             quality=quality,
         )
         self._save_fit(fitted, predictions, round)
-        self._save_choice(choice)
+        chosen = self._save_choice(choice) if choice else None
         model = None
         if self._keeps_model(last):
             model = self._write_model(prepared.learner_name, fitted.classifier, facts, round, "round")
-        chosen = choice.selection if choice else None
         self.store.commit(facts, chosen, model, keep_models=self.models == "all")
         log_facts("round", facts)
         self.store.point_to_newest()
@@ -206,8 +205,7 @@ class Session(RunRecord):
     def _select_after_the_end(self) -> RoundFacts:
         labels = self.labels()
         choice = self._select(*self._model_of_the_last_round(), labels, self.fitted - 1)
-        self._save_choice(choice)
-        self.store.commit(selection=choice.selection)
+        self.store.commit(selection=self._save_choice(choice))
         return self.rounds()[-1]
 
     def _choose_more(self, labels: Labels) -> int:
@@ -245,19 +243,21 @@ class Session(RunRecord):
         if kept := {**trusted, **predictions}:
             self.store.save_arrays(f"fit-{round:03d}", kept)
 
-    def _save_choice(self, choice: Choice | None) -> None:
-        if choice is None:
-            return
+    def _save_choice(self, choice: Choice) -> Selection:
+        """Keeps the arrays of a choice; gives what is to be committed."""
         round = choice.selection.round
+        files = {f"select-{round:03d}": choice.arrays}
         if choice.memory is not None:
-            self.store.save_arrays(f"memory-{round:03d}", {"memory": choice.memory})
-        self.store.save_arrays(f"select-{round:03d}", choice.arrays)
+            files[f"memory-{round:03d}"] = {"memory": choice.memory}
+        for name, arrays in files.items():
+            self.store.save_arrays(name, arrays)
+        return replace(choice.selection, arrays=tuple(files))
 
     def _drop_old_memories(self) -> None:
-        """Only the newest memory bank is ever used again, and one is as long as the pool."""
-        newest = f"memory-{self.selected - 1:03d}"
+        """Only the newest memory bank is used again, or the one before it, where a damaged choice is made again."""
+        kept = f"memory-{self.selected - 2:03d}"
         for name in self.store.array_names():
-            if name.startswith("memory-") and name < newest:
+            if name.startswith("memory-") and name < kept:
                 self.store.drop_arrays(name)
 
     # using the model

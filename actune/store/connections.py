@@ -208,6 +208,8 @@ def sentences(path: Path) -> Iterator[None]:
         raise damaged(path, problem) from error
     except WrongShape as error:
         raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # in SQLite's own message about a broken name
+        raise damaged(path, "its text is broken") from error
 
 
 def damaged(path: Path, problem: str) -> RunFolderError:

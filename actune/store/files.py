@@ -119,6 +119,10 @@ class RunFiles(RunTexts):
         found = finals or [model for model in models if model.kind == "round"]
         return found[-1] if found else None
 
+    def place_of(self, model: ModelRow) -> Path:
+        """The folder of a model, which is inside the run's folder whatever the database says."""
+        return inside(self.folder, model.folder)
+
     def with_digest(self, model: ModelRow) -> ModelRow:
         """A model that is written, with the digest of its files."""
         return replace(model, digest=digest_of_folder(inside(self.folder, model.folder)))

@@ -152,6 +152,14 @@ class Events(Protocol):
         """For how many rounds the questions are chosen."""
         ...
 
+    def selected_arrays(self, round: int) -> list[str]:
+        """The names of the arrays that the choice for a round was kept with; none of an earlier version."""
+        ...
+
+    def replace_model(self, folder: str, model: ModelRow) -> None:
+        """Lets a model that was made again take the place of one that is damaged."""
+        ...
+
     def models(self) -> list[ModelRow]:
         """The models that count, by round."""
         ...

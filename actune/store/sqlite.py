@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from actune.core.checks import told
 from actune.core.facts import FinalFacts, QuestionRow, RoundFacts, Selection
 from actune.core.labels import Labels
 from actune.core.pool import Pool
-from actune.core.shapes import WrongShape
+from actune.core.shapes import WrongShape, value_of
 from actune.core.strings import Strings
 from actune.store.chain import COLUMNS, broken_links, last_link, link, now
 from actune.store.chunks import add_chunk, chunks_of, count_texts, find_rows, texts_in_database
@@ -77,6 +78,12 @@ class SQLiteEvents(SQLiteClasses, Events):
                 if (found := next(broken_links(connection, table), None)) is not None:
                     raise WrongShape(f"row {told(found)} of the table {table} is not as it was written")
 
+    @contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """The database itself, to look at."""
+        with self._connections.reading() as connection:
+            yield connection
+
     # texts
 
     def add_chunk(
@@ -102,6 +109,11 @@ class SQLiteEvents(SQLiteClasses, Events):
     def rows_of(self, split: str, ids: Sequence[str]) -> list[int | None]:
         with self._connections.reading() as connection:
             return find_rows(connection, split, ids)
+
+    def ids_in_database(self, split: str) -> dict[int, str]:
+        """The ids that are looked up here, by row; where ids are row numbers they are not."""
+        with self._connections.reading() as connection:
+            return {row: id for id, row in connection.execute("SELECT id, row FROM ids WHERE split = ?", (split,))}
 
     def forget_chunks(self) -> None:
         if not (self.chunks() or self._all("SELECT 1 FROM texts LIMIT 1")):
@@ -237,6 +249,17 @@ class SQLiteEvents(SQLiteClasses, Events):
         with self._connections.reading() as connection:
             return count_of(connection, "selections")
 
+    def selected_arrays(self, round: int) -> list[str]:
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT facts FROM selections WHERE round = ?", (round,)).fetchone()
+            names = decoded(found[0]).get("arrays", []) if found else []
+            return list(value_of(tuple[str, ...], names, "arrays"))
+
+    def replace_model(self, folder: str, model: ModelRow) -> None:
+        with self._connections.writing() as connection:
+            values = (model.folder, model.digest, folder)
+            connection.execute("UPDATE models SET folder = ?, digest = ? WHERE folder = ?", values)
+
     def models(self) -> list[ModelRow]:
         return self._records(ModelRow, "SELECT folder, round, kind FROM models ORDER BY round, kind")
 
@@ -361,7 +384,8 @@ def _release(connection: sqlite3.Connection, held: Iterable[tuple[int, str]]) ->
 
 
 def _insert_selection(connection: sqlite3.Connection, selection: Selection) -> None:
-    facts = json.dumps({"asked": len(selection.questions), "how": selection.how})
+    known = {"asked": len(selection.questions), "how": selection.how, "arrays": list(selection.arrays)}
+    facts = json.dumps(known)
     connection.execute("INSERT INTO selections VALUES (?, ?)", (selection.round, facts))
     _insert_questions(connection, selection.questions)
 

@@ -56,6 +56,14 @@ class RunTexts(Events):
             return self.texts_in_database(split, classes, first).extended(found)
         return found.after(first - chunks[0].first)
 
+    def ids_in_files(self, split: str) -> dict[int, str]:
+        """The ids that the database must know, by row, as the files of texts have them."""
+        found: dict[int, str] = {}
+        for chunk in (chunk for chunk in self.chunks(split) if not chunk.numbered):
+            ids = open_columns([self._text_file(chunk)], (), [chunk.rows]).ids
+            found.update(enumerate(ids, chunk.first))
+        return found
+
     def forget_texts(self) -> None:
         """Drops all texts and gives their room back; a session that has mapped them can still read them."""
         self.forget_chunks()

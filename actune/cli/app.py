@@ -23,6 +23,7 @@ from actune.cli import (
     start,
     status,
     tell,
+    verify,
 )
 from actune.cli.failures import Commands
 
@@ -47,7 +48,7 @@ PANELS = {
         label_model.label_model,
     ),
     "Run on labelled data": (run.run,),
-    "Inspect": (report.report, methods.methods, doctor.doctor),
+    "Inspect": (report.report, verify.verify, methods.methods, doctor.doctor),
     "Experiments": (compare.compare,),
 }
 for panel, commands in PANELS.items():

@@ -12,8 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from actune.core.files import storage_sentences
+from actune.core.places import is_regular
+from actune.core.shapes import WrongShape
 from actune.errors import Busy, RunFolderError, StorageError
 
+BESIDE = ("", "-wal", "-shm", "-journal")  # what the names of SQLite's own files end with
+SMALL = 16 * 2**20  # bytes of a database that is checked whenever somebody is about to write into it
 PATIENCE = 30  # seconds to wait for another process
 WRITING = "BEGIN IMMEDIATE"
 COMMITTING = "while committing"
@@ -28,16 +32,15 @@ class Connections:
     """A thread has a connection to itself for as long as it needs one; a forked process opens its own."""
 
     def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
-        if not create and not path.is_file():
+        if not create and not path.exists() and not path.is_symlink():
             raise RunFolderError(
                 f"{str(path.parent)!r} is incomplete: {path.name} is missing; restore it from a backup"
             )
-        for name in (path.name, *(f"{path.name}-{end}" for end in ("wal", "shm", "journal"))):
-            if path.with_name(name).is_symlink():  # SQLite would write to whatever is behind it
-                raise RunFolderError(
-                    f"{str(path.with_name(name))!r} is a link, which may lead out of the folder: remove it"
-                )
+        for file in (path.with_name(path.name + end) for end in BESIDE):
+            if file.is_symlink() or (file.exists() and not is_regular(file)):
+                raise RunFolderError(f"{str(file)!r} is a link or no regular file: replace it by the file itself")
         self.path = path
+        self._sound = create  # a database of one's own making
         self.readonly = readonly or not (create or writable(path))
         self._closed = False
         self._copy: TemporaryDirectory[str] | None = None
@@ -60,7 +63,16 @@ class Connections:
             raise StorageError(f"{str(self.path)!r} cannot be written: check the folder's permissions")
         # threads of one process wait for their own lock: SQLite lets waiting processes only try again and again
         with sentences(self.path), self._connection() as connection, self._writer, _transaction(connection, WRITING):
+            if not self._sound and self.path.stat().st_size <= SMALL:
+                check_pages(connection)
+            self._sound = True
             yield connection
+
+    def check(self) -> None:
+        """One sentence for a damaged database, which must not be written to; it takes longer with its size."""
+        with self.reading() as connection:
+            check_pages(connection)
+        self._sound = True
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
@@ -128,6 +140,7 @@ class Connections:
             self._place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA synchronous = FULL")  # what was committed survives a power cut
+        harden(connection)
         return connection
 
     def _readable_place(self) -> str:
@@ -173,6 +186,21 @@ def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
         raise
 
 
+def harden(connection: sqlite3.Connection) -> None:
+    """The file may be somebody else's: nothing that its schema says is run, and broken pages are noticed."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    if (set_config := getattr(connection, "setconfig", None)) is not None:  # since Python 3.12
+        set_config(getattr(sqlite3, "SQLITE_DBCONFIG_DEFENSIVE"), True)  # noqa: B009
+
+
+def check_pages(connection: sqlite3.Connection) -> None:
+    """What SQLite finds wrong with its file without comparing indexes with tables."""
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != ("ok",):
+        raise WrongShape(str(found[0]).replace("\n", " "))
+
+
 @contextmanager
 def sentences(path: Path) -> Iterator[None]:
     """Turns SQLite's errors into sentences for the user."""
@@ -194,4 +222,14 @@ def sentences(path: Path) -> Iterator[None]:
             ) from error
         if "readonly" in problem or "unable to open" in problem:
             raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error
-        raise RunFolderError(f"{str(path)!r} is damaged or not a run's database: {problem}") from error
+        raise damaged(path, problem) from error
+    except WrongShape as error:
+        raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # in SQLite's own message about a broken name
+        raise damaged(path, "its text is broken") from error
+
+
+def damaged(path: Path, problem: str) -> RunFolderError:
+    """A database that says what no run says, and what to do."""
+    todo = f"run `actune verify {path.parent}`, or restore a backup"
+    return RunFolderError(f"{str(path)!r} is damaged or not a run's database ({problem}): {todo}")

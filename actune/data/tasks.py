@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
+from actune.core import toml
 from actune.core.pool import Coded, Pool, as_labels, pool_of
 from actune.core.settings import Settings
 from actune.core.strings import Strings
@@ -59,7 +59,7 @@ class Card:
 @cache
 def cards() -> dict[str, Card]:
     """All named data sets."""
-    tables = tomllib.loads((PACKAGE / "tasks.toml").read_text("utf-8"))
+    tables = toml.read(PACKAGE / "tasks.toml")
     return {name: _card(name, table) for name, table in tables.items()}
 
 

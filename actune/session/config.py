@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -78,10 +77,10 @@ def load_config(folder: Path) -> Config:
         )
     if not file.is_file():
         raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no {FILE}")
+    tables = toml.read(file)
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
         found = int(tables["format"])
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise RunFolderError(f"{str(file)!r} cannot be read: {error}") from error
     if found > FORMAT:
         raise RunFolderError(

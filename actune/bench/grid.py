@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from actune.bench.vocabulary import checked_settings, one_of, variant_of, words_in
+from actune.core import toml
 from actune.core.options import Place
 from actune.core.spec import READING_OPTIONS
 from actune.data.tasks import cards
@@ -81,18 +81,12 @@ class Grid:
 
 def load_grid(file: Path) -> Grid:
     """The grid in a file, or one sentence that says what is wrong with it."""
-    try:
-        return parse_grid(file.read_text(encoding="utf-8"), str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"the grid {str(file)!r} cannot be read: {error}") from error
+    return parse_grid(toml.read_text(file, SettingError), str(file))
 
 
 def parse_grid(text: str, source: str = "the grid") -> Grid:
     """The grid in a text. `source` is what sentences call it."""
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"{source} is not TOML: {error}") from error
+    tables = toml.parse(text, source, SettingError)
     try:
         return Grid(str(tables.get("title", source)), _points(tables), text)
     except SettingError as error:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actune.bench.evidence import Evidence, Key
-from actune.bench.store import GRID, TABLE, Results, has_cells
+from actune.bench.results_table import TABLE
+from actune.bench.store import GRID, Results, has_cells
 from actune.bench.tidy import TIDY_FILES, write_tidy
+from actune.core import toml
 from actune.core.files import replacing_folder, storage_sentences
 from actune.errors import SettingError
 
@@ -41,7 +43,8 @@ def publish(source: Path, target: Path) -> Published:
         write_tidy(scratch, cells, cells_on_the_map(results))
         results.write_csv(scratch)
         if (source / GRID).is_file():
-            (scratch / GRID).write_bytes((source / GRID).read_bytes())
+            text = toml.read_text(source / GRID, follow=False)
+            (scratch / GRID).write_text(text, encoding="utf-8", newline="\n")
     size = sum(file.stat().st_size for file in target.iterdir())
     return Published(target, len(cells), len(results.cells) - len(cells), size)
 

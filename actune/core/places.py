@@ -87,10 +87,15 @@ def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow
     return os.fdopen(handle, "rb")
 
 
-def files_below(folder: Path) -> list[Path]:
-    """All files below a folder of somebody else, sorted; a link or a special file anywhere in it is refused."""
+def files_below(folder: Path, but: Path | None = None) -> list[Path]:
+    """All files below a folder of somebody else, sorted; a link or a special file anywhere in it is refused.
+
+    One link, `but`, is left out: it is of no use elsewhere.
+    """
     found = []
     for path in sorted(folder.rglob("*")):
+        if path.is_symlink() and path == but:
+            continue
         if path.is_symlink():
             raise RunFolderError(f"{str(path)!r} is a link, which may lead out of the folder: replace it by a copy")
         if path.is_dir():

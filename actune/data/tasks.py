@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,6 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
+from actune.core import toml
 from actune.core.places import exists, is_folder, open_regular
 from actune.core.pool import Coded, Pool, as_labels, pool_of
 from actune.core.settings import Settings
@@ -61,7 +61,7 @@ class Card:
 @cache
 def cards() -> dict[str, Card]:
     """All named data sets."""
-    tables = tomllib.loads((PACKAGE / "tasks.toml").read_text("utf-8"))
+    tables = toml.read(PACKAGE / "tasks.toml")
     return {name: _card(name, table) for name, table in tables.items()}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 from actune.core import toml
 from actune.core.checks import checked_classes, told
 from actune.core.options import from_tables, options_of, tables_of
-from actune.core.places import is_regular, open_regular
+from actune.core.places import is_regular
 from actune.core.settings import Settings, Training, Values, full_name, override, split_changes
 from actune.core.shapes import LARGEST, WrongShape, shaped, value_of
 from actune.core.spec import READING_OPTIONS, RunSpec
@@ -20,8 +18,6 @@ from actune.errors import RunFolderError, UserError, nearest
 from actune.store.store import FILE
 
 FORMAT = 1
-LARGEST_FILE = 64_000_000  # bytes of a run.toml, whose longest part are the names of classes
-DOTTED = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){100}")
 RESTORE = "restore it from a backup"
 NUMBERS: dict[str, tuple[float, float]] = {
     "initial": (1, LARGEST),
@@ -111,15 +107,10 @@ def _is_folder(folder: Path) -> bool:
 
 def _tables_in(file: Path) -> dict[str, Any]:
     """What a run.toml says, unless a newer version wrote it."""
-    with open_regular(file, follow=False) as stream:
-        content = stream.read(LARGEST_FILE + 1)
+    tables = toml.read(file, follow=False)
     try:
-        text = content.decode()
-        if len(content) > LARGEST_FILE or DOTTED.search(text):  # which takes the parser very long
-            raise ValueError("no run has such a large or deep configuration")
-        tables = tomllib.loads(text)
         found = int(tables["format"])
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise RunFolderError(f"{str(file)!r} cannot be read ({_why(error)}): {RESTORE}") from error
     if found > FORMAT:
         raise RunFolderError(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import runpy
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from actune.core import toml
 from actune.errors import DataError, nearest
 from actune.weak.votes import Votes, row_number, votes_of
 
@@ -85,10 +85,7 @@ def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:
 
 
 def _tables(path: Path) -> list[dict[str, Any]]:
-    try:
-        tables = tomllib.loads(path.read_text("utf-8")).get("rule", [])
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path} ({error}): fix the file") from None
+    tables = toml.read(path, DataError).get("rule", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise DataError(f"{path}: each rule must start with [[rule]] on a line of its own")
     return tables

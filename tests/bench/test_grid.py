@@ -163,7 +163,7 @@ def test_bad_input_is_one_sentence(text: str):
 def test_a_file_that_is_none_or_no_toml_is_one_sentence(tmp_path: Path):
     (tmp_path / "bad.toml").write_text("[grid\n")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
-    for name, sentence in (("none", "cannot be read"), ("bad", "is not TOML"), ("binary", "cannot be read")):
+    for name, sentence in (("none", "cannot read"), ("bad", "is not TOML"), ("binary", "is not UTF-8")):
         with pytest.raises(SettingError, match=sentence):
             load_grid(tmp_path / f"{name}.toml")
 

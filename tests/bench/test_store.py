@@ -12,9 +12,11 @@ import pandas as pd
 import pytest
 
 from actune.bench import store
+from actune.bench.copying import files_in, put_files
 from actune.bench.grid import Point
 from actune.bench.merging import merge
-from actune.bench.store import RESULT_COLUMNS, Results, files_in, put_files
+from actune.bench.results_table import RESULT_COLUMNS
+from actune.bench.store import Results
 from actune.errors import RunFolderError, SettingError
 from tests.bench.conftest import Small, lasting, make
 
@@ -61,7 +63,7 @@ def test_predictions_and_truth_give_the_accuracies_of_the_table(small: Small):
         predictions, truth = results.predictions(str(key)), results.truth(str(key))
         assert predictions is not None and truth is not None and predictions.shape == (4, 100)
         np.testing.assert_allclose((predictions == truth).mean(1), rows.accuracy)
-    assert results.predictions("none") is None and results.truth("none") is None
+    assert results.predictions("0" * 16) is None and results.truth("0" * 16) is None
 
 
 def test_a_cell_that_is_not_finished_is_not_in_the_table(folder: Path):

@@ -72,7 +72,7 @@ def test_functions(tmp_path: Path) -> None:
     ("content", "sentence"),
     [
         ("", r"rules\.toml has no rules: a rule starts with \[\[rule\]\]"),
-        ("[[rule]", r"cannot read .*rules\.toml \(.*line 1"),
+        ("[[rule]", r"rules\.toml' is not TOML: .*line 1"),
         ("[rule]\npattern = 'a'", r"each rule must start with \[\[rule\]\]"),
         ("[[rule]]\nname = 'r'\nlabel = 'praise'", r"rule 'r' needs pattern = "),
         ("[[rule]]\nname = 'r'\npattern = 'a'", r"rule 'r' needs label = "),

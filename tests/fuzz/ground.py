@@ -99,7 +99,8 @@ def prepare(ground: Path) -> None:
     _write(ground / "bare.csv", ["id", "text", "label"], [[id, text, ""] for id, text in zip(ids, TEXTS, strict=True)])
     _write(ground / "test.csv", ["id", "text", "label"], list(zip(ids, TEXTS, labels, strict=True))[::4])
     votes = [
-        [id, text, label, ["y", "", "x"][row % 3]] for row, (id, text, label) in enumerate(zip(ids, TEXTS, labels))
+        [id, text, label, ["y", "", "x"][row % 3]]
+        for row, (id, text, label) in enumerate(zip(ids, TEXTS, labels, strict=True))
     ]
     _write(ground / "votes.csv", ["id", "text", "vote_first", "vote_second"], votes)
     for name, content in (("rules.toml", RULES), ("rules.py", PYTHON_RULES), ("grid.toml", GRID)):

@@ -111,6 +111,8 @@ def test_a_session_that_is_given_something_wrong(session: actune.Session, call: 
         (lambda session: session.tell("person"), "answers must be a list, not 'person'"),
         (lambda session: session.tell([("0", "x")]), "('0', 'x') is not an answer"),
         (lambda session: session.tell({0: "x"}), "the id of an answer must be a string, such as '7', not 0"),
+        (lambda session: session.tell([actune.Answer("0", "x", by="\udcff")]), "who answers must be a name without"),
+        (lambda session: session.ask(by="\udcff"), "by must be the name of a person, not '\\udcff'"),
         (lambda session: session.ask(n=-1), "n must be a whole number of at least 0, not -1"),
         (lambda session: actune.pool_of([]), "a pool needs at least one"),
         (lambda session: actune.pool_of("text"), "texts must be a list, not 'text'"),

@@ -32,7 +32,7 @@ def make(rng: random.Random, place: Place) -> list[list[str]]:
     (place.folder / f"told{kind}").write_bytes(encoded(rng, text))
     words = ["tell", "project", f"told{kind}"]
     if rng.random() < 0.2:
-        words += ["--by", rng.choice(("me", "", "\x1b[31m", "a" * 3000, "\ud800"))]
+        words += ["--by", rng.choice(("me", "", "\x1b[31m", "a" * 3000, "\udcff"))]
     if rng.random() < 0.1:
         words += [rng.choice(("--label-column", "--id-column", "--encoding")), value(rng).replace("\0", "")]
     if rng.random() < 0.2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tests.fuzz.inputs import Fuzzer, Outcome
+from tests.fuzz.inputs import CHANGED, Fuzzer, Outcome
 
 MOST = 20  # distinct problems that a record keeps
 
@@ -45,7 +45,7 @@ class Counts:
 
     def record(self) -> dict[str, Any]:
         """All of it as JSON."""
-        kinds = ("traceback", "hang", "killed", "memory", "changed what is not its own", "generator")
+        kinds = ("traceback", "hang", "killed", "memory", CHANGED, "generator")
         wrong = sum(number for kind, number in self.problems.items() if kind.startswith("exit code"))
         return {
             "fuzzer": self.fuzzer.name,

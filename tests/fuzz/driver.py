@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tests.fuzz.ground import Place
-from tests.fuzz.inputs import Fuzzer, Outcome, Streams, run_input
+from tests.fuzz.inputs import CHANGED, Fuzzer, Outcome, Streams, run_input
 from tests.fuzz.rights import die_with_parent, drop_rights, give_to_nobody
 
 CANARIES = {"notes.txt": "nobody may change this\n", "folder/inner.txt": "nor this\n", "run.toml": "nor = 'this'\n"}
@@ -102,7 +102,7 @@ def _work(
             outcomes[ended.at] = replace(outcomes.get(ended.at, Outcome(ended.at)), problem=ended.problem)
         changed = _canaries(own, make=False) != canaries
         if changed and len(batch) == 1:
-            outcomes[batch[0]] = replace(outcomes[batch[0]], problem="changed what is not its own")
+            outcomes[batch[0]] = replace(outcomes[batch[0]], problem=CHANGED)
         for number in batch:
             outcome = outcomes.get(number)
             if len(batch) > 1 and (changed or outcome is None or outcome.problem):

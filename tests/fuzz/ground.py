@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from tests.models.tiny import WORDS, save_tiny
@@ -84,6 +85,15 @@ class Place:
                 shutil.copytree(source, target, symlinks=True)
             else:
                 shutil.copyfile(source, target)
+
+    def watched(self) -> dict[str, str]:
+        """Digests of what an input has put outside of the folders that its commands may change."""
+        found: dict[str, str] = {}
+        for root in (self.folder / "outside", self.folder / "deep" / "outside"):
+            for path in sorted(root.rglob("*")) if root.is_dir() else ():
+                content = sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else ""
+                found[str(path.relative_to(self.folder))] = content
+        return found
 
 
 def label_of(text: str) -> str:

@@ -18,8 +18,9 @@ from tests.fuzz.ground import Place
 
 Input = Sequence[Sequence[str]] | Callable[[], object]  # command lines one after another, or a call of the library
 MARK = "Traceback (most recent call last)"
+NO_MEMORY = "not enough memory"  # a sentence of actune's own is no comfort here
+CHANGED = "changed what is not its own"
 SHOWN = 300  # characters of words and messages that a record keeps
-SIGNS = {"NUL": "\0", "ESC": "\x1b"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def run_input(fuzzer: Fuzzer, seed: int, number: int, place: Place, seconds: flo
         made = fuzzer.make(rng_of(fuzzer.name, seed, number), place)
     except Exception:
         return Outcome(number, problem="generator", message=_short(traceback.format_exc()))
-    began = time.perf_counter()
+    began, watched = time.perf_counter(), place.watched()
     if callable(made):
         outcome = _called(number, made)
     else:
@@ -98,6 +99,9 @@ def run_input(fuzzer: Fuzzer, seed: int, number: int, place: Place, seconds: flo
             outcome = _after_command(outcome, list(words), streams)
             if outcome.problem:
                 break
+    os.chdir(place.folder)
+    if place.watched() != watched:
+        outcome = replace(outcome, problem=CHANGED)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return replace(outcome, seconds=round(time.perf_counter() - began, 3), megabytes=used)
 
@@ -132,6 +136,8 @@ def _after_command(before: Outcome, words: list[str], streams: Streams | None) -
     outcome = replace(before, codes=(*before.codes, code), words=_short(" ".join(map(_quoted, words))))
     if MARK in said:
         return _of_traceback(outcome, said[said.index(MARK) :], failure)
+    if NO_MEMORY in said:
+        return replace(outcome, problem="memory", message=_short(said))
     if code == 1 and _is_partial(words, said):
         return replace(outcome, partial=outcome.partial + 1)
     if code not in (0, 2):
@@ -148,7 +154,7 @@ def _of_traceback(outcome: Outcome, told: str, failure: BaseException | None) ->
     lines = [line.strip() for line in told.splitlines()]
     frames = [line for line in lines if line.startswith('File "')]
     last = next((line for line in reversed(lines) if line), "")
-    memory = isinstance(failure, MemoryError) or "MemoryError" in last or "not enough memory" in last.lower()
+    memory = isinstance(failure, MemoryError) or "MemoryError" in last or NO_MEMORY in last.lower()
     return replace(
         outcome,
         problem="memory" if memory else "traceback",

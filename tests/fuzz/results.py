@@ -28,9 +28,9 @@ KEYS = (
     *("0" * 16, "0123456789ABCDEF", "g" * 16, "\\u001b[31m", "~", "/tmp/nothing", "x\\u0000y", "é" * 16),
 )
 COMMANDS = (
-    ["bench", "merge", "other", "--out", "all"],
-    ["bench", "merge", "other", "results", "--out", "all"],
-    ["bench", "merge", "results", "other", "--out", "all"],
+    ["bench", "merge", "other", "--out", "deep/all"],
+    ["bench", "merge", "other", "results", "--out", "deep/all"],
+    ["bench", "merge", "results", "other", "--out", "deep/all"],
     ["bench", "status", "other"],
     ["bench", "status", "other", "--json"],
     ["bench", "tidy", "other", "--to", "tables"],
@@ -43,11 +43,18 @@ def make(rng: random.Random, place: Place) -> list[list[str]]:
     command = rng.choice(COMMANDS)
     if "results" in command:
         place.take("results")
+    _precious(place.folder / "deep" / "outside")
     other = place.folder / "other"
     shutil.copytree(place.ground / rng.choice(("results", "results", "tidy")), other)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         rng.choice((_text, _text, _key, _key, _bytes, _bytes, _link, _odd, _missing))(rng, other, place)
     return [command, ["bench", "status", "other"]] if rng.random() < 0.2 else [list(command)]
+
+
+def _precious(folder: Path) -> None:
+    """What a user has beside the results; nothing may touch it."""
+    folder.mkdir(parents=True)
+    (folder / "thesis.txt").write_text("years of work")
 
 
 def _files(folder: Path, *kinds: str) -> list[Path]:
@@ -85,7 +92,7 @@ def _key(rng: random.Random, other: Path, place: Place) -> None:
             if rng.random() < 0.5:
                 (other / "cells" / key).rename(other / "cells" / new)
             else:
-                shutil.copytree(other / "cells" / key, other / "x", dirs_exist_ok=True)
+                shutil.copytree(other / "cells" / key, other.with_name("outside"), dirs_exist_ok=True)
 
 
 def _bytes(rng: random.Random, other: Path, place: Place) -> None:

@@ -54,8 +54,6 @@ FUNCTIONS = (
     "def rule_exit(text):\n    raise SystemExit(3)\n",
     "import sys\nsys.exit(0)\n",
     "raise SystemExit\n",
-    "raise KeyboardInterrupt\n",
-    "def rule_stop(text):\n    raise KeyboardInterrupt\n",
     "def rule_deep(text):\n    return rule_deep(text)\n",
     "def rule_number(text):\n    return 3\n",
     "def rule_list(text):\n    return ['x']\n",

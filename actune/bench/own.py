@@ -13,12 +13,15 @@ from actune.bench.grid import READING, Grid, parse_grid
 from actune.bench.verdict import BASELINE
 from actune.bench.vocabulary import RUN_SETTINGS
 from actune.core import toml
+from actune.core.checks import told
 from actune.core.options import Place, options_of
 from actune.core.printing import counted
 from actune.core.run_options import RunOptions
 from actune.core.spec import RunSpec
 from actune.data.tasks import cards
 from actune.errors import DataError, SettingError
+
+MOST_SEEDS = 10_000
 
 
 def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: str) -> Grid:
@@ -29,7 +32,9 @@ def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: s
             f"a comparison needs at least one method other than {BASELINE}, for example --methods auto,entropy"
         )
     if seeds < 1:
-        raise SettingError(f"--seeds must be at least 1, not {seeds}")
+        raise SettingError(f"--seeds must be at least 1, not {told(seeds)}")
+    if seeds > MOST_SEEDS:
+        raise SettingError(f"--seeds must be at most {MOST_SEEDS:,}, not {told(seeds)}")
     said: Mapping[str, Any] = options
     data, named = options["source"], options["source"] in cards()
     name = data if named else short_name(data)

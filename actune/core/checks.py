@@ -96,4 +96,7 @@ def _is_missing(value: Any) -> bool:
 
 def told(value: object) -> str:
     """A value as a message shows it, whatever its repr is like."""
-    return shortened(repr(value))
+    try:
+        return shortened(repr(value))
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import Flag, auto
@@ -12,6 +13,7 @@ from actune.core.checks import KIND_NAMES, told, whole_number
 from actune.errors import SettingError, nearest
 
 Spec = TypeVar("Spec")
+LARGEST = 10**18  # arrays, files and random streams count in 64 bits
 
 
 class Place(Flag):
@@ -162,6 +164,8 @@ def typed(option: Option, value: Any, noun: str = "option") -> Any:
     if kind is str and isinstance(value, Path):
         return str(value)
     if kind is int and (number := whole_number(value)) is not None:
+        if abs(number) >= LARGEST:
+            raise SettingError(f"{noun} {option.name!r} takes a number of at most 18 digits, not {told(value)}")
         return number
     if (
         kind is float
@@ -169,7 +173,17 @@ def typed(option: Option, value: Any, noun: str = "option") -> Any:
         and hasattr(value, "__float__")
         and not hasattr(value, "__len__")
     ):
-        return float(value)
+        return _real(option, value, noun)
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
         raise SettingError(f"{noun} {option.name!r} takes {KIND_NAMES[kind]}, not {told(value)}")
     return value
+
+
+def _real(option: Option, value: Any, noun: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number that no float is as large as
+        number = math.nan
+    if math.isnan(number):
+        raise SettingError(f"{noun} {option.name!r} takes a number, not {told(value)}")
+    return number

@@ -14,6 +14,7 @@ from actune.core.facts import FinalFacts, Quality, RoundFacts, stays_in_use
 from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.printing import counted
+from actune.core.strings import is_text
 from actune.core.task import Task
 from actune.data.formats import read_more
 from actune.data.frames import Data
@@ -104,7 +105,7 @@ class RunRecord:
         name gets them. With `n` there are at most so many.
         """
         store, n = self.store, checked_count(n, "n")
-        if by is not None and not isinstance(by, str):
+        if by is not None and not is_text(by):
             raise SettingError(f"by must be the name of a person, not {told(by)}")
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             raise SettingError(f"seconds must be a number, not {told(seconds)}")

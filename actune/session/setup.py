@@ -131,6 +131,7 @@ def open_session(folder: str | Path, progress: Progress = silent, method: str | 
 def find_task(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:
     """The task that a request's words name; the authors' scripts cut its pool to 20,000 rows a class."""
     check_seed(seed)
+    check_reading(reading)
     words = dict(reading)
     places = {name: words.pop(name, None) for name in ("dev", "test", "data_dir")}
     if words.get("classes") is not None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import file_digest
-from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
@@ -216,7 +215,7 @@ def _verified(known: Card, folder: Path, part: str) -> Table:
     if not path.exists():
         raise DataError(f"there is no file {path}: copy the whole folder of {known.name!r}")
     with open_regular(path, DataError) as handle:
-        expected, found = known.files[part]["sha256"], file_digest(cast("BufferedReader", handle), "sha256").hexdigest()
+        expected, found = known.files[part]["sha256"], file_digest(handle, "sha256").hexdigest()
     if found != expected:
         sums = f"SHA-256 {found[:12]}..., not {expected[:12]}..."
         raise DataError(f"{path} is not the {part} file of {known.name!r} ({sums}): copy it again or rename its folder")

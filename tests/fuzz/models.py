@@ -33,6 +33,11 @@ NEW_KEYS = [
     *("per_layer_config", "rope_parameters", "tokenizer_class", "chat_template", "added_tokens_decoder", "model_type"),
 ]
 
+# the files that actune reads in a saved classifier
+ENCODER = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+READ = ("actune.json", "probe.json", "head.safetensors", "encoder/1_Pooling/config.json")
+READ += (*ENCODER, *(f"encoder/{name}" for name in ENCODER))
+
 
 @dataclass(frozen=True)
 class Input:
@@ -58,10 +63,7 @@ def make_saved(folder: Path) -> dict[str, Path]:
 
 def inputs(rng: random.Random, saved: dict[str, Path]) -> Iterator[Input]:
     """Mutations without end, the same for the same generator."""
-    files = {
-        name: sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() and p.suffix != ".md")
-        for name, folder in saved.items()
-    }
+    files = {name: sorted(file for file in READ if (folder / file).is_file()) for name, folder in saved.items()}
     while True:
         learner = rng.choice(sorted(saved))
         file = rng.choice(files[learner])
@@ -84,7 +86,7 @@ def use(given: Input, saved: dict[str, Path], scratch: Path) -> None:
 def _mutated_json(rng: random.Random, content: bytes) -> bytes:
     found = json.loads(content)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        holder, key = rng.choice(list(_places(found)))
+        holder, key = rng.choice(list(_places(found)) or [(found, "x")])
         if rng.random() < 0.15 and isinstance(holder, dict):
             holder[rng.choice(NEW_KEYS)] = rng.choice(VALUES)
         elif rng.random() < 0.15 and isinstance(holder, dict) and len(holder) > 1 and key in holder:

@@ -129,9 +129,10 @@ def refused(sentence: str, advice: str = "") -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message, as far as it can be shown."""
-    lines = str(error).strip().splitlines()
-    return shortened(lines[0], MOST_LETTERS) if lines else type(error).__name__
+    """The first line of an error's message as far as it can be shown, with the next one where that begins a list."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    several = lines[0].endswith(":") and len(lines) > 1
+    return shortened(f"{lines[0]} {lines[1]}" if several else lines[0], MOST_LETTERS)
 
 
 def shown(path: Path) -> str:

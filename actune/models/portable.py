@@ -8,12 +8,17 @@ sentence-transformers that `models/modules.py` adds.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from actune.core.checks import told
-from actune.errors import ModelError
+from actune.core.files import replacing_folder, storage_sentences
+from actune.core.places import PRIVATE_FOLDER, files_below, open_regular
+from actune.errors import DataError, ModelError, RunFolderError
 from actune.models.folders import check_files, read_json, read_text
 from actune.models.learners import find_learner
 from actune.models.sources import encoder_digest
@@ -36,6 +41,29 @@ class SavedModel:
     max_tokens: int
     note: str = ""  # one sentence on how it was made
     format: int = FORMAT
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A folder to fill that only this user can read; at the end it takes the name `target`, which must be free."""
+    with storage_sentences(target):
+        if os.path.lexists(target):
+            raise DataError(f"{str(target)!r} already exists: choose another folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing_folder(target) as scratch:
+            scratch.chmod(PRIVATE_FOLDER)
+            yield scratch
+
+
+def copy_model(source: Path, target: Path) -> None:
+    """Copies the files of a classifier from a run, which may be that of somebody else: no links, no special files."""
+    if source.is_symlink():
+        raise RunFolderError(f"{str(source)!r} is a link, which may lead out of the run: replace it by a copy")
+    for file in files_below(source):
+        place = target / file.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+        with open_regular(file, follow=False) as stream, place.open("xb") as copy:
+            shutil.copyfileobj(stream, copy)
 
 
 def make_portable(folder: Path, encoder: Path, max_tokens: int, card: str = "") -> SavedModel:

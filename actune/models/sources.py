@@ -82,6 +82,13 @@ def fetch(source: Source) -> Path:
     return _checked(Path(folder), known.sha256 if known else None)
 
 
+def public_name(name: str) -> str:
+    """The name of an encoder or of data without the place where it lies, for what is handed to others."""
+    path = Path(name).expanduser()
+    is_path = name.startswith((".", "~")) or path.is_absolute() or path.exists()
+    return path.resolve().name if is_path else name
+
+
 def encoder_digest(folder: Path) -> str:
     """What tells an encoder's weights from any other's."""
     digest = sha256()

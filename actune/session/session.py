@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from actune.core.checks import checked_folder
 from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts, Selection
-from actune.core.files import replacing_folder, storage_sentences
 from actune.core.labels import Labels
 from actune.core.progress import Progress, silent
 from actune.core.refusals import already_saved
@@ -275,18 +274,11 @@ class Session(RunRecord):
 
     def save(self, folder: str | Path) -> Path:
         """Writes the model that is in use, with all that it needs, to a new folder, which `actune.load` opens."""
-        import shutil
+        from actune.models.portable import copy_model, make_portable, new_folder
 
-        from actune.models.portable import make_portable
-
-        source = self._newest_model()
-        target = checked_folder(folder)
-        if target.exists():
-            raise DataError(f"{str(target)!r} already exists: choose another folder")
-        with storage_sentences(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing_folder(target) as scratch:
-            shutil.copytree(source, scratch, dirs_exist_ok=True)
+        source, target = self._newest_model(), checked_folder(folder)
+        with new_folder(target) as scratch:
+            copy_model(source, scratch)
             make_portable(scratch, self._encoder_of(source), self.config.settings.max_tokens)
         return target
 

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from actune.bench.cells import Cell
 from actune.bench.work import CellStep, Job
+from actune.core.printing import one_line
 
 LOG = logging.getLogger(__name__)
 RETRIES = 2  # of a cell whose process died; a mistake that a sentence names would only be repeated
@@ -67,5 +68,5 @@ class Waiting:
         if times > RETRIES:
             return Event("failed", cell, f"{reason}, {times} times")
         self.cells.appendleft(cell)
-        LOG.info("cell %s is tried again: %s", cell.key, reason)
+        LOG.info("cell %s is tried again: %s", cell.key, one_line(reason))
         return Event("retried", cell, reason)

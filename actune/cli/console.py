@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from actune.core.printing import counted as counted
-from actune.core.printing import printable
+from actune.core.printing import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +35,7 @@ class Output:
         """Prose for a person."""
         if not self.quiet:
             for sentence in sentences:
-                self.stderr.print(printable(sentence), soft_wrap=True)
+                self.stderr.print(one_line(sentence), soft_wrap=True)
 
     def show(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """A table as the command's result."""

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from actune.core.files import replacing
 from actune.core.places import exists, is_folder, is_regular, is_same
-from actune.data.escaping import RISKY, escape
+from actune.data.escaping import escape, is_risky
 from actune.data.excel import check_excel, write_sheet
 from actune.errors import DataError, StorageError
 
@@ -69,7 +69,7 @@ def check_target(path: str | Path, source: str | Path | None = None) -> Path:
 
 def check_names(columns: Sequence[str]) -> None:
     """Refuses names of columns that a spreadsheet would run: an apostrophe there would make another name of them."""
-    if risky := [name for name in columns if name.startswith(RISKY)]:
+    if risky := [name for name in columns if is_risky(name)]:
         raise DataError(
             f"a spreadsheet could run the column name {risky[0]!r} as a formula: rename the column, or add --raw"
         )

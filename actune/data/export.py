@@ -120,7 +120,7 @@ def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:
         cells = [row[place] for row in rows]
         try:
             arrays.append(pyarrow.array(cells))
-        except pyarrow.ArrowException:
+        except (pyarrow.ArrowException, OverflowError):  # several types, or a number of more than 64 bits
             arrays.append(pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells]))
             notes.append(
                 f"column {name!r} has values of several types, which Parquet cannot store, so they were written as text"

@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 from actune.bench.cells import Cell
 from actune.bench.work import CellStep, Job
 from actune.core.files import check_own_folder, write_atomically
+from actune.core.printing import one_line
 from actune.errors import StorageError
 
 LOG = logging.getLogger(__name__)
@@ -70,5 +71,5 @@ class Waiting:
         if times > RETRIES:
             return Event("failed", cell, f"{reason}, {times} times")
         self.cells.appendleft(cell)
-        LOG.info("cell %s is tried again: %s", cell.key, reason)
+        LOG.info("cell %s is tried again: %s", cell.key, one_line(reason))
         return Event("retried", cell, reason)

@@ -11,6 +11,7 @@ import typer
 
 from actune.cli import bench_options, options
 from actune.cli.console import Output, counted
+from actune.core.printing import one_line
 from actune.errors import SettingError
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _tell(output: Output, work: GridRun) -> None:
     output.give(facts)
     if work.failed:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in facts["failed"].items())
-        typer.echo(f"actune: {counted(len(work.failed), 'cell')} failed: {reasons}", err=True)
+        typer.echo(one_line(f"actune: {counted(len(work.failed), 'cell')} failed: {reasons}"), err=True)
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from actune.cli import bench_options
 from actune.cli.console import Output, counted
 from actune.cli.options import Json, Quiet, run_options
 from actune.core.options import Place
+from actune.core.printing import printable
 from actune.core.run_options import RunOptions
 from actune.errors import ActuneError
 
@@ -77,7 +78,7 @@ def compare(
     output.show(comparison.table.title, comparison.table.columns, comparison.table.rows)
     if not json:
         for sentence in (*comparison.sentences, comparison.p_of):
-            typer.echo(sentence, err=not output.is_free)
+            typer.echo(printable(sentence), err=not output.is_free)
     command = command_of(options, chosen, seeds, learner, folder)
     files = write_comparison(work.results, comparison, page, command)
     output.say(f"page: {', '.join(map(output.named, files))}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from actune.core.outputs import STANDARD_OUTPUT
 from actune.core.printing import counted as counted
-from actune.core.printing import printable
+from actune.core.printing import one_line, printable
 from actune.errors import SettingError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Output:
         """Prose for a person."""
         if not self.quiet:
             for sentence in sentences:
-                self.stderr.print(printable(sentence), soft_wrap=True)
+                self.stderr.print(one_line(sentence), soft_wrap=True)
 
     def show(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """A table as the command's result."""

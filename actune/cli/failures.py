@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from actune.core.printing import printable
+from actune.core.printing import one_line
 from actune.core.refusals import told
 from actune.errors import ActuneError
 
@@ -46,7 +46,20 @@ class Commands(TyperGroup):
         except UsageError as error:  # the command line prints it, in a frame of its own
             if as_json:
                 _give_json(error, error.format_message())
-            raise
+            raise _clean(error) from None
+
+    def make_context(self, *words: Any, **more: Any) -> Any:
+        try:
+            return super().make_context(*words, **more)
+        except UsageError as error:  # an option before the name of the command
+            raise _clean(error) from None
+
+
+def _clean(error: Any) -> Any:
+    """The same error, whose message repeats the user's words and must not steer the terminal."""
+    message = "\n".join(map(one_line, error.format_message().split("\n")))
+    error.format_message = lambda: message
+    return error
 
 
 def _wants_json(ctx: Any) -> bool:
@@ -56,7 +69,7 @@ def _wants_json(ctx: Any) -> bool:
 
 
 def _exit(code: int, sentence: str, as_json: bool, error: BaseException) -> typer.Exit:
-    typer.echo(f"actune: {printable(sentence)}", err=True)
+    typer.echo(f"actune: {one_line(sentence)}", err=True)
     if as_json:
         _give_json(error, sentence)
     return typer.Exit(code)

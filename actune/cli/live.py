@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from actune.cli.console import Output
 from actune.cli.failures import Stopped
 from actune.cli.progress import stage_name
+from actune.core.printing import shortened
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -35,7 +36,8 @@ def _follow(output: Output, work: GridRun, events: Iterable[Event]) -> None:
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[now]}"), TimeRemainingColumn())
+    name, now = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[now]}", markup=False)
+    columns = (name, BarColumn(20), now, TimeRemainingColumn())
     with Progress(*columns, console=output.stderr, transient=True) as drawing:
         picture = _Picture(drawing, work)
         for event in events:
@@ -67,7 +69,7 @@ class _Picture:
     def draw(self, event: Event) -> None:
         cell = event.cell
         if event.kind == "started":
-            self.bars[cell.key] = self.drawing.add_task(cell.point.name, total=cell.fits, now="starting")
+            self.bars[cell.key] = self.drawing.add_task(shortened(cell.point.name), total=cell.fits, now="starting")
         elif event.kind != "step":
             self.drawing.remove_task(self.bars.pop(cell.key))
         if event.step is not None:

@@ -70,12 +70,18 @@ class Cells(Sequence[object]):
     def take(self, rows: npt.NDArray[np.int64]) -> Cells:
         """The cells of these rows, which are in their order."""
         import numpy as np
+        import pyarrow
 
         bounds = np.searchsorted(rows, self._starts).tolist()
         taken: list[Block] = []
         for block, start, low, high in zip(self._blocks, self._starts, bounds, bounds[1:], strict=False):
             places = rows[low:high] - start
-            taken.append([block[p] for p in places] if isinstance(block, list) else block.take(integer_array(places)))
+            if isinstance(block, list):
+                taken.append([block[place] for place in places])
+            elif pyarrow.types.is_string_view(block.type) or pyarrow.types.is_binary_view(block.type):
+                taken.append([self[start + place] for place in places.tolist()])  # Arrow cannot take from these
+            else:
+                taken.append(block.take(integer_array(places)))
         return Cells(taken, self._column)
 
     def strings(self) -> Strings | None:

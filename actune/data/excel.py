@@ -43,6 +43,8 @@ def read_sheet(path: Path) -> Table:
     growth, filling = Growth(path), Filling(str(path))
     with _workbook(path) as (sheet, notes):
         for number, cells in enumerate(sheet.iter_rows(max_row=MOST_ROWS), start=1):
+            if not cells:  # a sheet may end a million rows further down
+                continue
             row = [_seen(cell) for cell in cells]
             growth.add(sum(map(len, row)))  # a text that is stored once may stand in every cell
             filling.add(len(row), sum(map(bool, row)))

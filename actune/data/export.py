@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from actune.core.outputs import STANDARD_OUTPUT, named_output, writing
 from actune.core.places import is_same
-from actune.data.escaping import RISKY, escape
+from actune.data.escaping import escape, is_risky
 from actune.data.excel import check_excel, write_sheet
 from actune.errors import DataError
 
@@ -63,7 +63,7 @@ def check_target(path: str | Path, source: str | Path | None = None) -> Path:
 
 def check_names(columns: Sequence[str]) -> None:
     """Refuses names of columns that a spreadsheet would run: an apostrophe there would make another name of them."""
-    if risky := [name for name in columns if name.startswith(RISKY)]:
+    if risky := [name for name in columns if is_risky(name)]:
         raise DataError(
             f"a spreadsheet could run the column name {risky[0]!r} as a formula: rename the column, or add --raw"
         )
@@ -109,7 +109,7 @@ def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:
         cells = [row[place] for row in rows]
         try:
             arrays.append(pyarrow.array(cells))
-        except pyarrow.ArrowException:
+        except (pyarrow.ArrowException, OverflowError):  # several types, or a number of more than 64 bits
             arrays.append(pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells]))
             notes.append(
                 f"column {name!r} has values of several types, which Parquet cannot store, so they were written as text"

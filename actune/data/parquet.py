@@ -9,11 +9,11 @@ from typing import Any
 
 from actune.core.strings import BLOCK
 from actune.data.cells import Cells, Table
+from actune.data.footers import LISTED, claimed_size
 from actune.data.limits import Growth, check_names
 from actune.errors import DataError
 
 BATCH = 2**25  # bytes that are read at a time, as far as the file says how many there are
-LISTED = 8  # bytes of a value in a list, beside its own
 TEXTS = {"STRING", "JSON", "ENUM", "BSON", "NONE"}  # the logical types of bytes that are a text or can be anything
 
 
@@ -32,13 +32,14 @@ def read_parquet(path: Path) -> Table:
 def _read(path: Path, handle: Any) -> Table:
     import pyarrow.parquet
 
+    claimed = claimed_size(path, handle)
+    Growth(path).add(claimed)
+    handle.seek(0)
     file = pyarrow.parquet.ParquetFile(handle)
     names = check_names(file.schema_arrow.names, str(path))
     if not names:
         raise DataError(f"{path} has no columns: it needs one with texts")
-    rows, claimed = file.metadata.num_rows, _claimed(file)
-    Growth(path).add(claimed)
-    growth = Growth(path)  # from here on by what is really there
+    rows, growth = file.metadata.num_rows, Growth(path)
     texts = pyarrow.parquet.ParquetFile(handle, metadata=file.metadata, read_dictionary=_texts(file.schema))
     cells: dict[str, Cells] = {}
     for name in names:
@@ -47,17 +48,6 @@ def _read(path: Path, handle: Any) -> Table:
         if len(cells[name]) != rows:
             raise DataError(f"column {name!r} in {path} does not have {rows:,} rows: write the file again")
     return Table(str(path), cells, range(1, rows + 1), unit="row")
-
-
-def _claimed(file: Any) -> int:
-    """The bytes that the file says it becomes, where a text that is repeated may count once."""
-    metadata, claimed = file.metadata, 0
-    for column in range(metadata.num_columns):
-        value = LISTED if file.schema.column(column).max_repetition_level else 1
-        for group in range(metadata.num_row_groups):
-            chunk = metadata.row_group(group).column(column)
-            claimed += max(0, chunk.total_uncompressed_size, value * chunk.num_values)
-    return claimed
 
 
 def _texts(schema: Any) -> list[str]:

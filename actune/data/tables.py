@@ -20,7 +20,7 @@ from actune.data.encodings import PIECE, find_encoding, reading
 from actune.data.escaping import unescape
 from actune.data.excel import read_sheet
 from actune.data.frames import Data, by_column, table_of
-from actune.data.limits import DEEPEST, LONGEST, MOST_CELLS, Filling, Grown, Growth, check_names, is_deep
+from actune.data.limits import DEEPEST, LONGEST, MOST_CELLS, MOST_COLUMNS, Filling, Grown, Growth, check_names, is_deep
 from actune.data.parquet import read_parquet
 from actune.errors import DataError
 
@@ -88,7 +88,7 @@ def _opened(path: Path) -> BinaryIO:
     if path.suffix.lower() == ".zst":
         import pyarrow
 
-        return _grown(cast("BinaryIO", pyarrow.input_stream(str(path), compression="zstd")), path)
+        return _grown(cast("BinaryIO", pyarrow.input_stream(path.open("rb"), compression="zstd")), path)
     return path.open("rb")
 
 
@@ -189,7 +189,8 @@ def _jsonl(path: Path, encoding: str) -> Table:
                 records.append(record := _record(line, f"{path} line {number}"))
                 if not record.keys() <= names.keys():
                     names.update(dict.fromkeys(record))
-                    check_names(names, str(path))
+                    if len(names) > MOST_COLUMNS:
+                        check_names(names, str(path))
                 numbers.append(number)
                 if len(records) == BLOCK or len(records) * len(names) > MOST_CELLS:
                     flush()

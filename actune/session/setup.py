@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from actune.core.checks import checked_folder, told
 from actune.core.facts import QuestionRow, Selection
 from actune.core.pool import Pool
+from actune.core.printing import one_line
 from actune.core.progress import Progress, silent
 from actune.core.run_options import RunOptions
 from actune.core.settings import own_settings
@@ -65,9 +66,11 @@ def create(
         session.method = method_of(config)  # now, so that a mistake in it is told at once
         _fill(session, weak)
         store.seal(config.dumps())
-    LOG.info("created %s: method %s, learner %s", folder, request.method, config.resolved.learner)
+    LOG.info(
+        "created %s: method %s, learner %s", one_line(str(folder)), one_line(request.method), config.resolved.learner
+    )
     for note in (*task.notes, *config.resolved.notes):
-        LOG.info("note: %s", note)
+        LOG.info("note: %s", one_line(note))
     return session
 
 

@@ -309,7 +309,7 @@ def _database() -> dict[str, Damage]:
         "a class out of range": "UPDATE latest SET label = 77",
         "a class that is a word": "UPDATE latest SET label = 'who'",
         "an unknown kind": "UPDATE latest SET kind = 'maybe'",
-        "an answer that changed": "UPDATE answers SET label = 2 - label WHERE number = 1",
+        "an answer that changed": "UPDATE answers SET label = (label + 1) % 3 WHERE number = 1",
         "an answer that is gone": "DELETE FROM answers WHERE number = 3",
         "all answers gone": "DELETE FROM answers",
         "words that are gone": "DELETE FROM words",

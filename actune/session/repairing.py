@@ -8,11 +8,11 @@ from pathlib import Path
 from actune.core.checks import checked_folder
 from actune.core.files import locked, storage_sentences
 from actune.core.progress import Progress, silent
-from actune.errors import ActuneError
+from actune.errors import ActuneError, RunFolderError
 from actune.methods.finding import MethodValue
-from actune.session.config import load_config
+from actune.session.config import Config, load_config
 from actune.session.session import Session
-from actune.session.setup import open_session
+from actune.session.setup import check_counts, open_session
 from actune.session.verifying import problems_in
 from actune.store.repairing import is_readable, rebuild, recover, set_aside
 from actune.store.store import Store
@@ -30,13 +30,14 @@ class Repaired:
 def repair(folder: str | Path, progress: Progress = silent, method: str | MethodValue | None = None) -> Repaired:
     """Rebuilds what can be rebuilt. Whatever is replaced is kept under another name, so that nothing is lost."""
     folder = checked_folder(folder)
-    load_config(folder)  # which cannot be rebuilt
+    config = load_config(folder)  # which cannot be rebuilt
     if not problems_in(folder):
         return Repaired((), ())
     done: list[str] = []
     with storage_sentences(folder), locked(folder, "advancing"):
-        if not is_readable(folder):
-            done += recover(folder)
+        if not _is_readable(folder, config):
+            rows = None if config.resolved.stored else config.resolved.pool
+            done += recover(folder, rows, len(config.resolved.classes))
         with Store.open(folder) as store:
             done += rebuild(store)
     if problems_in(folder):
@@ -74,16 +75,27 @@ def restore_round(session: Session) -> list[str]:
         done.append(f"the model of round {round} was trained again from the {len(labels.of_row):,} labels that it knew")
     if f"fit-{round:03d}" in wanted:
         session._save_fit(prepared, fitted, round)
-        done.append(f"fit-{round:03d} was made again")
+        done.append(f"made again: fit-{round:03d}")
     if chosen := [name for name in wanted if not name.startswith("fit-")]:
         choice = session._select(prepared, fitted.classifier, labels, round)
         asked = [question.row for question in store.questions(round + 1)]
         if asked[: len(choice.selection.questions)] != [question.row for question in choice.selection.questions]:
             return [*done, "the questions of this round would now be others, so its pseudo-labels were not made again"]
         session._save_choice(choice)
-        done.append(f"{' and '.join(chosen)} were made again")
+        done.append(f"made again: {' and '.join(chosen)}")
     store.point_to_newest()
     return done
+
+
+def _is_readable(folder: Path, config: Config) -> bool:
+    try:
+        with Store.reading(folder) as store:
+            store.classes_expected = len(config.resolved.classes)
+            store.rows_expected = None if config.resolved.stored else config.resolved.pool
+            check_counts(store, config)
+            return is_readable(store)
+    except RunFolderError:
+        return False
 
 
 def _broken(store: Store, name: str) -> bool:

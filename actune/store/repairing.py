@@ -9,9 +9,10 @@ from itertools import count
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
+from types import NoneType
 from typing import Any
 
-from actune.core.facts import RoundFacts
+from actune.core.facts import FinalFacts, RoundFacts
 from actune.core.files import SCRATCH, remove, sync_folder
 from actune.core.printing import counted
 from actune.core.shapes import WrongShape, row_checker
@@ -19,7 +20,8 @@ from actune.errors import RunFolderError
 from actune.store.chain import broken_links, write_links
 from actune.store.classes import replay_log
 from actune.store.connections import BESIDE, Connections, harden, sentences
-from actune.store.reading import decoded
+from actune.store.protocol import EARLIER_FINALS, FINAL
+from actune.store.reading import decoded, decoded_value
 from actune.store.records import AnswerRow, Chunk, ClassChange, ModelRow
 from actune.store.schema import LOG, prepare, write_words
 from actune.store.store import DATABASE, Store
@@ -41,17 +43,24 @@ KEPT: dict[str, tuple[str, type | None]] = {
 }
 
 
-def is_readable(folder: Path) -> bool:
-    """Whether SQLite finds nothing wrong with a run's database."""
+def is_readable(store: Store) -> bool:
+    """Whether SQLite finds nothing wrong with a run's database, and what cannot be rebuilt makes sense."""
+    reads = (store.answers, store.class_changes, store.classes, store.rounds, store.finals, store.questions)
     try:
-        with Store.reading(folder) as store, store.connection() as connection:
+        for read in (*reads, store.chunks, store.models):
+            read()
+        with store.connection() as connection:
+            replay_log(connection)
             return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
     except RunFolderError:
         return False
 
 
-def recover(folder: Path) -> list[str]:
-    """A new database of all rows that can be read; the damaged one is kept beside it. Says what was done and lost."""
+def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
+    """A new database of all that can be read and makes sense; the damaged one is kept. Says what was done and lost.
+
+    `rows` is the length of the pool, where its texts are not in the folder, and `classes` how many there are.
+    """
     file = folder / DATABASE
     kept = _free(file, "damaged")
     with sentences(file), TemporaryDirectory(prefix="actune-") as place:
@@ -67,6 +76,12 @@ def recover(folder: Path) -> list[str]:
         source.close()
         if not any(found[table] for table in ("answers", "chunks", "texts", "rounds")):
             raise RunFolderError(f"nothing can be read from {str(file)!r}: restore it from a backup")
+        below = (
+            rows
+            if rows is not None
+            else max((row[1] + row[2] for row in found["chunks"] if row[4] == "pool"), default=0)
+        )
+        lost += _without_nonsense(found, below or len(found["texts"]), classes)
         lost += _cut_rounds(found)
         scratch = folder / f".{DATABASE}.{token_hex(8)}{SCRATCH}"
         try:
@@ -148,6 +163,34 @@ def _salvaged(
     return sorted(good, key=repr) if table not in LOG else sorted(good), lost
 
 
+def _without_nonsense(found: dict[str, list[tuple[Any, ...]]], rows: int, classes: int) -> list[str]:
+    """Leaves out answers and questions about texts or classes that there are none of, and facts that are no JSON."""
+
+    def is_answer(number: int, row: int, kind: str, label: int | None, *_: Any) -> bool:
+        return number > 0 and 0 <= row < rows and (0 <= label < classes if label is not None else kind != "label")
+
+    def is_question(round: Any, position: Any, row: Any, suggestion: Any, confidence: Any) -> bool:
+        known = suggestion is None or (type(suggestion) is int and 0 <= suggestion < classes)
+        sure = type(confidence) in (float, int, NoneType)
+        return type(row) is int and 0 <= row < rows and known and sure
+
+    def is_fact(name: Any, value: Any) -> bool:
+        try:
+            found = decoded_value(value)
+            finals = [found] if name == FINAL else found if name == EARLIER_FINALS else []
+            return all(FinalFacts.from_json(each) for each in finals)
+        except (WrongShape, TypeError):
+            return False
+
+    lost = []
+    for table, is_right in {"answers": is_answer, "questions": is_question, "facts": is_fact}.items():
+        good = [row for row in found[table] if is_right(*row)]
+        if len(good) < len(found[table]):
+            lost.append(f"{counted(len(found[table]) - len(good), 'row')} of the table {table} made no sense: left out")
+        found[table] = good
+    return lost
+
+
 def _cut_rounds(found: dict[str, list[tuple[Any, ...]]]) -> list[str]:
     """Only rounds without a gap before them count; a later one is taken back, and `advance` makes it again."""
     facts = {row[0]: row for row in found["rounds"] if _is_round(*row)}
@@ -174,6 +217,7 @@ def _write(file: Path, found: dict[str, list[tuple[Any, ...]]]) -> None:
     try:
         prepare(connections, create=True)
         with connections.writing() as connection:
+            connection.execute("DELETE FROM models")  # which an earlier version would have had in this folder
             for table, (columns, _) in KEPT.items():
                 marks = ", ".join("?" for _ in columns.split(", "))
                 connection.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", found[table])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -76,12 +76,10 @@ def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
         source.close()
         if not any(found[table] for table in ("answers", "chunks", "texts", "rounds")):
             raise RunFolderError(f"nothing can be read from {str(file)!r}: restore it from a backup")
-        below = (
-            rows
-            if rows is not None
-            else max((row[1] + row[2] for row in found["chunks"] if row[4] == "pool"), default=0)
-        )
-        lost += _without_nonsense(found, below or len(found["texts"]), classes)
+        if rows is None:
+            ends = [first + length for _, first, length, _, split, *_ in found["chunks"] if split == "pool"]
+            rows = max(ends, default=0) or len(found["texts"])
+        lost += _without_nonsense(found, rows, classes)
         lost += _cut_rounds(found)
         scratch = folder / f".{DATABASE}.{token_hex(8)}{SCRATCH}"
         try:
@@ -183,7 +181,8 @@ def _without_nonsense(found: dict[str, list[tuple[Any, ...]]], rows: int, classe
             return False
 
     lost = []
-    for table, is_right in {"answers": is_answer, "questions": is_question, "facts": is_fact}.items():
+    checks: dict[str, Callable[..., bool]] = {"answers": is_answer, "questions": is_question, "facts": is_fact}
+    for table, is_right in checks.items():
         good = [row for row in found[table] if is_right(*row)]
         if len(good) < len(found[table]):
             lost.append(f"{counted(len(found[table]) - len(good), 'row')} of the table {table} made no sense: left out")

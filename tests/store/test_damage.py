@@ -1,4 +1,4 @@
-"""Run folders of others, and damaged ones of one's own: a sentence, never a traceback, and nothing outside is touched."""
+"""Run folders of others, and damaged ones of one's own: a sentence, no traceback, and nothing outside is touched."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.cli.conftest import call, done, write
 from tests.fuzz.folders import CLASSES, DAMAGES, damage, flipped, make_folder, sql
 from tests.models.tiny import save_tiny
 
-# every fourth kind, and all that once ended in a traceback or followed a path out of the folder
+# every fifth kind, and all that once ended in a traceback or followed a path out of the folder
 KINDS = sorted({*sorted(DAMAGES)[::5], *(name for name in DAMAGES if "outside" in name or name.startswith("linked"))})
 SHOWS = ("arrays", "rounds", "facts", "select", "fit-")  # what the report, which takes longest, may stumble over
 OUTSIDE = {"thesis.txt", "000/head.safetensors", ".x.0123456789abcdef.tmp", "pool-009.arrow"}

@@ -158,11 +158,9 @@ def check_config(config: Config) -> None:
 
 
 def _training(table: Any, place: str) -> Training:
-    return (
-        _numbers(Training(), WITHOUT_THE_SETTING | table if isinstance(table, dict) else table, place)
-        if table
-        else Training()
-    )
+    if not isinstance(table, dict):
+        raise WrongShape(f"{place} must be a table, not {told(table)}")
+    return _numbers(Training(), WITHOUT_THE_SETTING | table, place) if table else Training()
 
 
 def _numbers(usual: Values, table: Any, place: str) -> Values:

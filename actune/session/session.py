@@ -152,7 +152,7 @@ class Session(RunRecord):
             notes=_unique(prepared.learner.notes),
             quality=quality,
         )
-        self._save_fit(fitted, predictions, round)
+        self._save_fit(prepared, fitted, round, predictions)
         chosen = self._save_choice(choice) if choice else None
         model = None
         if self._keeps_model(last):
@@ -239,8 +239,13 @@ class Session(RunRecord):
         self.store.check_model(folder)
         return prepared, prepared.learner.load(folder)
 
-    def _save_fit(self, fitted: Fitted, predictions: Mapping[str, Any], round: int) -> None:
+    def _save_fit(
+        self, prepared: PreparedTask, fitted: Fitted, round: int, predictions: Mapping[str, Any] | None = None
+    ) -> None:
         """What a teacher of this very round trusts, and predictions on test; the rest is kept with its choice."""
+        from actune.rounds.measuring import measure
+
+        predictions = measure(prepared, fitted.classifier)[1] if predictions is None else predictions
         trusted = fitted.training.pseudo_labels.as_arrays() if self.method.teacher else {}
         if kept := {**trusted, **predictions}:
             self.store.save_arrays(f"fit-{round:03d}", kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from types import NoneType
 
 from actune.core.shapes import WrongShape
 from actune.errors import DataError, nearest
@@ -81,10 +82,10 @@ def replay_log(connection: sqlite3.Connection) -> Words:
 
 
 def _classes(connection: sqlite3.Connection) -> dict[int, str]:
-    found = connection.execute("SELECT number, name FROM classes WHERE merged_into IS NULL ORDER BY number").fetchall()
-    if not all(type(name) is str for _, name in found):
-        raise WrongShape("a class has no name")
-    return dict(found)
+    found = connection.execute("SELECT number, name, merged_into FROM classes ORDER BY number").fetchall()
+    if not all(type(name) is str and type(into) in (int, NoneType) for _, name, into in found):
+        raise WrongShape("a class has no name, or is merged into none")
+    return {number: name for number, name, into in found if into is None}
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int:

@@ -58,7 +58,10 @@ class RunFiles(RunTexts):
                 "restore it from a backup"
             )
         below = {"pool": self.rows_expected or self.text_count("pool") or None, "classes": self.classes_expected}
-        return unpacked(file, below)
+        found = unpacked(file, below)
+        if name.startswith("memory-") and "memory" not in found:
+            raise RunFolderError(f"{str(file)!r} is no memory bank: run `actune verify {self.folder}`")
+        return found
 
     def has_arrays(self, name: str) -> bool:
         return self._arrays(name).exists()
@@ -66,6 +69,10 @@ class RunFiles(RunTexts):
     def array_names(self) -> list[str]:
         """The names of all arrays that there are, sorted."""
         return sorted(file.stem for file in inside(self.folder, ARRAYS).glob("*.safetensors"))
+
+    def array_file(self, name: str) -> Path:
+        """The file of arrays."""
+        return self._arrays(name)
 
     def drop_arrays(self, name: str) -> None:
         with storage_sentences(self.folder):

@@ -95,7 +95,7 @@ def prepare(connections: Connections, create: bool) -> None:
         return
     with connections.writing() as connection:
         if version_of(connection) == found:  # no other process was faster
-            _back_up(connections, path.with_name(f"{path.name}.v{found}.bak"))
+            back_up(connections, path.with_name(f"{path.name}.v{found}.bak"))
             _migrate(connection, path.parent, found)
 
 
@@ -192,7 +192,8 @@ def _first_place(folder: Path, name: str, fitted: int) -> str | None:
     return name if (folder / name).is_dir() else None
 
 
-def _back_up(connections: Connections, target: Path) -> None:
+def back_up(connections: Connections, target: Path) -> None:
+    """A copy of a database as it is now."""
     with connections.reading() as source, replacing(target) as scratch:
         copy = sqlite3.connect(scratch)
         source.backup(copy)

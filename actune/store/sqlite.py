@@ -34,7 +34,7 @@ from actune.store.records import (
     Said,
     Word,
 )
-from actune.store.schema import LOG, SKIPPED, VERSION, last_answer, prepare, version_of
+from actune.store.schema import LOG, SKIPPED, VERSION, back_up, last_answer, prepare, version_of
 from actune.store.words import Words, labels_of, replay
 
 ANSWER = COLUMNS["answers"]
@@ -82,6 +82,13 @@ class SQLiteEvents(SQLiteClasses, Events):
     def connection(self) -> Iterator[sqlite3.Connection]:
         """The database itself, to look at."""
         with self._connections.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def changing(self, copy: Path) -> Iterator[sqlite3.Connection]:
+        """The database itself, to repair; `copy` is where it is kept as it was."""
+        back_up(self._connections, copy)
+        with self._connections.writing() as connection:
             yield connection
 
     # texts
@@ -239,6 +246,9 @@ class SQLiteEvents(SQLiteClasses, Events):
             rounds = [(round, RoundFacts.from_json(decoded(facts))) for round, facts in found]
             if any(place != round or place != facts.round for place, (round, facts) in enumerate(rounds)):
                 raise WrongShape("its rounds are not numbered one after the other")
+            for _, facts in rounds:
+                if min(facts.labels, facts.answers_seen, facts.pseudo_labels.count, *facts.class_counts) < 0:
+                    raise WrongShape(f"round {facts.round} has negative counts")
         return [facts for _, facts in rounds]
 
     def round_count(self) -> int:

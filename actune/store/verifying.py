@@ -31,6 +31,7 @@ def problems_of(store: Store) -> list[str]:
         _arrays,
         _models,
         _link,
+        _places,
     ]
     found: list[str] = []
     for check in checks:
@@ -157,6 +158,12 @@ def _link(store: Store) -> Iterator[str]:
     name, newest = store.folder / NEWEST, store.newest_model()
     if name.is_symlink() and (newest is None or stands_for(name) != newest.relative_to(store.folder).as_posix()):
         yield f"the link {str(name)!r} leads to {stands_for(name)!r}, which is not the model in use"
+
+
+def _places(store: Store) -> Iterator[str]:
+    for path in sorted(store.folder.rglob("*")):
+        if path.is_symlink() and path != store.folder / NEWEST:
+            yield f"{str(path)!r} is a link, which may lead out of the folder: replace it by a copy"
 
 
 def _database(store: Store) -> str:

@@ -17,7 +17,22 @@ from typing import Any
 Damage = Callable[[Path, Random], None]
 CLASSES = ("who", "what", "when")
 WORDS = ("who is the man", "what is the capital of the city ?", "when did the man invent it")
-ODD = ("x", "", "\x1b[31m", "../../x", "/etc/passwd", -1, 2**62, 2.5, None, b"\xff\x00", "9" * 400, "[" * 5000, "{}", "[]")
+ODD = (
+    "x",
+    "",
+    "\x1b[31m",
+    "../../x",
+    "/etc/passwd",
+    -1,
+    2**62,
+    2.5,
+    None,
+    b"\xff\x00",
+    "9" * 400,
+    "[" * 5000,
+    "{}",
+    "[]",
+)
 MODEL_FILES = ("models/000/head.safetensors", "models/000/probe.json")
 FILES = ("run.toml", "run.db", "texts/pool-000.arrow", "texts/test-000.arrow", *MODEL_FILES)
 ARRAYS = ("arrays/select-001.safetensors", "arrays/memory-001.safetensors", "arrays/fit-000.safetensors")
@@ -309,7 +324,7 @@ def _database() -> dict[str, Damage]:
         "a class out of range": "UPDATE latest SET label = 77",
         "a class that is a word": "UPDATE latest SET label = 'who'",
         "an unknown kind": "UPDATE latest SET kind = 'maybe'",
-        "an answer that changed": "UPDATE answers SET label = 2 - label WHERE number = 1",
+        "an answer that changed": "UPDATE answers SET label = (label + 1) % 3 WHERE number = 1",
         "an answer that is gone": "DELETE FROM answers WHERE number = 3",
         "all answers gone": "DELETE FROM answers",
         "words that are gone": "DELETE FROM words",
@@ -349,15 +364,17 @@ def _database() -> dict[str, Damage]:
         "a merged class": "UPDATE classes SET merged_into = 'x'",
         "texts in the database": "INSERT INTO texts VALUES ('pool', 0, 3, 4, 'x')",
     }
-    found: dict[str, Damage] = {f"run.db with {name}": partial(sql, statement) for name, statement in statements.items()}
+    found: dict[str, Damage] = {
+        f"run.db with {name}": partial(sql, statement) for name, statement in statements.items()
+    }
     for key, value in {
         "labels": "'x'",
         "class_counts": "3",
         "metrics": "'x'",
         "metrics.accuracy": "'high'",
         "pseudo_labels": "json('[]')",
-        "seconds": "json('{\"fit\": \"x\"}')",
-        "quality": "json('{\"cross_validation\": 3, \"agreement\": 4}')",
+        "seconds": 'json(\'{"fit": "x"}\')',
+        "quality": 'json(\'{"cross_validation": 3, "agreement": 4}\')',
         "notes": "json('[1]')",
         "answers_seen": "-1",
         "unknown": "1",

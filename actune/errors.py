@@ -71,6 +71,6 @@ class Diverged(ActuneError):
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a mistyped name: the nearest known one, then all of them."""
     known = sorted(known)
-    close = get_close_matches(str(word), known, n=1, cutoff=0.5)
+    close = get_close_matches(str(word)[:100], known, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}known: {', '.join(known)}"

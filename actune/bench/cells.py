@@ -71,6 +71,7 @@ class Cell:
 
 def plan(grid: Grid, device: CellDevice, data_dir: Path | None = None) -> list[Cell]:
     """All cells of a grid, each checked as its session would be: what cannot work is one sentence now."""
+    grid.check_code()
     planner = _Planner(device, data_dir)
     cells: dict[str, Cell] = {}
     for point in grid.points:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from actune.bench.vocabulary import checked_settings, one_of, variant_of, words_in
 from actune.core import toml
+from actune.core.checks import told
 from actune.core.options import Place
-from actune.core.spec import READING_OPTIONS
+from actune.core.places import base_name, exists
+from actune.core.spec import READING_OPTIONS, is_code
 from actune.data.tasks import cards
 from actune.errors import SettingError, nearest
+from actune.methods.finding import is_known
 from actune.methods.recipes import find
 from actune.models.learners import AUTO, check_learner
 
@@ -21,6 +24,7 @@ TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
 AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
 DEFAULT_AXES: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
 _Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
+ALLOW = "--allow-python-rules"
 READING = ("data", *(option.name for option in READING_OPTIONS if Place.GRID in option.places))
 
 
@@ -40,8 +44,8 @@ class Point:
 
     @property
     def coordinates(self) -> tuple[str, str, str, str, int, str]:
-        """What tells it from every other cell of a table."""
-        return (self.task, self.method, self.model, self.learner, self.seed, self.variant)
+        """What tells it from every other cell of a table. Files have their base names: a table may be published."""
+        return (base_name(self.task), self.method, base_name(self.model), self.learner, self.seed, self.variant)
 
     @property
     def preset(self) -> str:
@@ -60,6 +64,21 @@ class Grid:
     title: str
     points: tuple[Point, ...]
     text: str  # the file itself
+    python: bool = False  # the user allows that code runs which the file names
+
+    @property
+    def code(self) -> list[str]:
+        """The Python files of rules that the cells would run."""
+        words = {str(point.settings.get("weak", "")) for point in self.points}
+        return sorted(word for word in words if is_code(word))
+
+    def check_code(self) -> None:
+        """Refuses to run code that only the grid names: it may be somebody else's."""
+        if self.code and not self.python:
+            raise SettingError(
+                f"the grid names the Python rules {self.code[0]!r}, which would run as code: read the file, then add "
+                f"{ALLOW}"
+            )
 
     def only(self, filters: Sequence[str]) -> Grid:
         """The cells that `task=trec`, `method=random,actune` and the like leave."""
@@ -76,21 +95,34 @@ class Grid:
             points = [point for point in points if str(getattr(point, name.strip())) in wanted]
         if not points:
             raise SettingError(f"no cell of the grid matches {' and '.join(filters)}: check --only")
-        return Grid(self.title, tuple(points), self.text)
+        return replace(self, points=tuple(points))
 
 
-def load_grid(file: Path) -> Grid:
-    """The grid in a file, or one sentence that says what is wrong with it."""
-    return parse_grid(toml.read_text(file, SettingError), str(file))
+def load_grid(file: Path, python: bool = False) -> Grid:
+    """The grid in a file, or one sentence that says what is wrong with it; `python` allows code that it names."""
+    return parse_grid(toml.read_text(file, SettingError), str(file), python)
 
 
-def parse_grid(text: str, source: str = "the grid") -> Grid:
+def parse_grid(text: str, source: str = "the grid", python: bool = False) -> Grid:
     """The grid in a text. `source` is what sentences call it."""
     tables = toml.parse(text, source, SettingError)
     try:
-        return Grid(str(tables.get("title", source)), _points(tables), text)
+        if not python:
+            _check_methods(tables)
+        return Grid(str(tables.get("title", source)), _points(tables), text, python)
     except SettingError as error:
         raise SettingError(f"{source}: {error}") from None
+
+
+def _check_methods(tables: Mapping[str, Any]) -> None:
+    """Refuses a method `module:name` that only the grid names: to import a module is to run it."""
+    blocks = [_table(tables, "grid"), *(table for name in ("block", "sweep") for _, table in _tables(tables, name))]
+    for method in (word for table in blocks for word in words_in(table.get("methods", []))):
+        if isinstance(method, str) and ":" in method and not is_known(method):
+            raise SettingError(
+                f"the grid names the method {told(method)}, whose module would run as code: read the module, then add "
+                f"{ALLOW}"
+            )
 
 
 def _points(tables: dict[str, Any]) -> tuple[Point, ...]:
@@ -125,7 +157,7 @@ def _point(point: Point, settings: dict[str, Any], changed: dict[str, Any], data
 
 def _absolute(name: str) -> str:
     """A file or folder under its whole path: cells run elsewhere too. A data set's name stays a name."""
-    return name if name in cards() or not Path(name).exists() else str(Path(name).absolute())
+    return name if name in cards() or not exists(Path(name)) else str(Path(name).absolute())
 
 
 def _in_order(points: list[Point]) -> tuple[Point, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actune.bench.copying import copy_cell
+from actune.bench.portable import grid_without_paths
 from actune.bench.store import GRID, Results, has_cells
 from actune.bench.tidy import TidyRecord, write_tidy
 from actune.core import toml
@@ -55,7 +56,7 @@ def _take(source: Results, results: Results, notes: list[str]) -> int:
             )
     grid = source.folder / GRID
     # a link could stand for any file of this machine, and what is copied may be published
-    text = toml.read_text(grid, follow=False) if grid.is_file() and not results.cells else None
+    text = grid_without_paths(toml.read_text(grid, follow=False)) if grid.is_file() and not results.cells else None
     results.add(new, text)
     finished, taken, tabled = set(results.finished()), 0, dict[str, TidyRecord]()
     for key in (key for key in source.finished() if key in new):

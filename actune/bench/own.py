@@ -58,7 +58,7 @@ def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: s
         raise SettingError(
             f"{data!r} is a named data set with its own columns: leave out --{next(iter(reading)).replace('_', '-')}"
         )
-    return parse_grid(words, "the comparison")
+    return parse_grid(words, "the comparison", python=True)  # all of it stood on the command line
 
 
 def check_test_set(grid: Grid, data_dir: Path | None = None) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actune.bench.evidence import Evidence, Key
+from actune.bench.portable import grid_without_paths
 from actune.bench.results_table import TABLE
 from actune.bench.store import GRID, Results, has_cells
 from actune.bench.tidy import TIDY_FILES, write_tidy
@@ -43,7 +44,7 @@ def publish(source: Path, target: Path) -> Published:
         write_tidy(scratch, cells, cells_on_the_map(results))
         results.write_csv(scratch)
         if (source / GRID).is_file():
-            text = toml.read_text(source / GRID, follow=False)
+            text = grid_without_paths(toml.read_text(source / GRID, follow=False))
             (scratch / GRID).write_text(text, encoding="utf-8", newline="\n")
     size = sum(file.stat().st_size for file in target.iterdir())
     return Published(target, len(cells), len(results.cells) - len(cells), size)

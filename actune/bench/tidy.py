@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from actune.bench.checking import checked_classes, checked_key, checked_made, checked_point, checked_rounds
 from actune.bench.grid import Point
 from actune.bench.parquet import read_limited
+from actune.bench.portable import without_paths
 from actune.bench.records import CellRecord
 from actune.bench.results_table import PLACE
 from actune.core.checks import told
@@ -152,7 +153,12 @@ def write_tidy(folder: Path, cells: Mapping[str, tuple[Point, CellRecord]], mapp
 def _cell_lines(cells: Mapping[str, tuple[Point, CellRecord]]) -> Iterator[dict[str, Any]]:
     for key, (point, record) in cells.items():
         place = dict(zip(PLACE, point.coordinates, strict=True))
-        yield {"cell": key, **place, **{name: record.made.get(name) for name in MADE}, "run": dict(record.tables)}
+        yield {
+            "cell": key,
+            **place,
+            **{name: record.made.get(name) for name in MADE},
+            "run": without_paths(record.tables),
+        }
 
 
 def _round_lines(cells: Mapping[str, tuple[Point, CellRecord]]) -> Iterator[dict[str, Any]]:

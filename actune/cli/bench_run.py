@@ -47,6 +47,7 @@ def run(
     device: options.Device = "auto",
     data_dir: options.DataDir = None,
     only: bench_options.Only = None,
+    allow_python_rules: bench_options.AllowPython = False,
     keep_models: Annotated[str, typer.Option(help="Which models each cell keeps: none, last or all.")] = "none",
     seconds: Annotated[
         float | None,
@@ -65,12 +66,11 @@ def run(
 
     Example: actune bench run benchmarks/grids/smoke.toml --workers 2
     """
-    from actune.bench.grid import load_grid
     from actune.bench.run import prepare
     from actune.cli.live import watched
 
     output, folder = Output(json, quiet), out or Path("runs") / grid.stem
-    found, models = load_grid(grid), _kept(keep_models)
+    found, models = bench_options.load_grid(grid, allow_python_rules, output), _kept(keep_models)
     if executor not in ("local", "ray"):
         raise SettingError(f"--executor must be local or ray, not {executor!r}")
     if executor == "local" and (address or gpus_per_cell is not None):

@@ -75,6 +75,11 @@ class Output:
             sys.stdout.flush()
 
 
+def running_code(file: str) -> str:
+    """What is said before a file of Python rules runs."""
+    return f"running the Python code in {file}"
+
+
 def _cell(value: object) -> str:
     """A value in one line of printable characters."""
     if value is None:

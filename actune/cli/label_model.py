@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from actune.cli import options
-from actune.cli.console import Output, counted
+from actune.cli.console import Output, counted, running_code
 from actune.cli.options import given
 from actune.core.class_names import class_names
+from actune.core.spec import is_code
 
 if TYPE_CHECKING:
     from actune.session.votes import Voted
@@ -78,6 +79,8 @@ def label_model(
     output = Output(json, quiet, to)
     if to is not None:
         check_target(to, data)
+    if rules is not None and is_code(str(rules)):
+        output.say(running_code(str(rules)))
     reading = given(data_dir=data_dir, text=text, label=label, id=id, encoding=encoding)
     voted = read_votes(
         data,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from io import BufferedReader
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from actune.errors import ActuneError, RunFolderError
 
@@ -38,6 +38,21 @@ def inside(folder: Path, name: object) -> Path:
             break
         if part.is_symlink():
             raise RunFolderError(f"{str(part)!r} is a link, which may lead out of the folder: replace it by a copy")
+    return path
+
+
+def exists(path: Path) -> bool:
+    """Whether there is anything at this path; a name that no disk takes is the name of nothing."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def base_name(path: str) -> str:
+    """The last part of an absolute path, of this system or another; all other words stay as they are."""
+    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute() or path.startswith("~"):
+        return PureWindowsPath(path).name or path  # it knows both signs between folders
     return path
 
 

@@ -15,7 +15,7 @@ from actune.errors import ActuneError, RunFolderError
 MOST_BYTES = 8_000_000  # of one file: the plan of 100,000 cells has less
 DEEPEST = 32  # brackets in brackets, or parts of a dotted key: tomllib needs a minute for 200,000 of them
 LARGEST = 2**128  # of a whole number: Python refuses to print one of thousands of digits
-_PARTS = re.compile(
+PARTS = re.compile(
     r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[][{}=,.\n]', re.DOTALL
 )
 
@@ -56,7 +56,7 @@ def parse(text: str, source: str, refusal: type[ActuneError] = RunFolderError) -
 def _too_deep(text: str) -> int | None:
     """The line where the text nests too deep, before anything is built of it."""
     brackets = dots = 0
-    for part in _PARTS.finditer(text):
+    for part in PARTS.finditer(text):
         sign = part[0]
         if sign == ".":
             dots += 1

@@ -46,6 +46,11 @@ def find(name: str) -> Recipe:
     return other.recipe
 
 
+def is_known(name: str) -> bool:
+    """Whether this process has the method of this name already, so that nothing has to be imported for it."""
+    return name in RECIPES or name in _others
+
+
 def origin_of(name: str) -> str:
     """Where a method comes from, as run.toml keeps it; empty for actune's own."""
     other = None if name in RECIPES else _other(name)

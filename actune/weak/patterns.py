@@ -1,0 +1,88 @@
+"""Regular expressions of others, searched under a time limit: some need longer than anybody can wait.
+
+A pattern is written in the syntax of Python's `re`. The package `regex`, which transformers brings along, searches with
+it, because it can stop after a time. The two differ in one point that matters: in `regex` a combining mark belongs to
+its word, so that `\\w` and `\\b` suit Hindi and Thai.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+SECONDS, SECONDS_PER_TEXT = 5.0, 0.002  # that one pattern may take on all texts together
+LONGEST = 100_000  # letters of a pattern
+LARGEST = 1_000_000  # letters after `regex` has written its repetitions out: a{3} becomes aaa
+
+_TOKENS = re.compile(
+    r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^]\\])*\]|\{(?P<count>\d+)(?:,\d*)?\}|\{,\d*\}|(?P<plain>\{)|.", re.DOTALL
+)
+
+
+class BadPattern(Exception):
+    """Why this is no pattern."""
+
+
+class TooSlow(Exception):
+    """The time was over at this text."""
+
+    def __init__(self, row: int, seconds: float) -> None:
+        super().__init__()
+        self.row = row
+        self.seconds = seconds
+
+
+def matcher(pattern: str, case: bool = False) -> Callable[[Sequence[str]], list[bool]]:
+    """A function that says of each text whether the pattern occurs in it, or TooSlow."""
+    compiled = _compiled(pattern, case)
+
+    def matches(texts: Sequence[str]) -> list[bool]:
+        seconds = SECONDS + SECONDS_PER_TEXT * len(texts)
+        end = time.monotonic() + seconds
+        found = []
+        for row, text in enumerate(texts):
+            try:
+                found.append(bool(compiled.search(text, timeout=max(end - time.monotonic(), 0.001))))
+            except TimeoutError:
+                raise TooSlow(row, seconds) from None
+        return found
+
+    return matches
+
+
+def _compiled(pattern: str, case: bool) -> Any:
+    import regex  # type: ignore[import-untyped]
+
+    if len(pattern) > LONGEST or _size(pattern) > LARGEST:
+        raise BadPattern("it is too long, or repeats too often")
+    # in `re` a brace that is no repetition means itself, and in `regex` a fuzzy match may begin with it
+    words = _TOKENS.sub(lambda found: r"\{" if found["plain"] else found[0], pattern)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern, 0 if case else re.IGNORECASE)  # what `regex` alone takes is not promised to anybody
+            return regex.compile(words, regex.V0 | (0 if case else regex.IGNORECASE))
+    except (re.error, regex.error, RecursionError, OverflowError, MemoryError, ValueError) as error:
+        raise BadPattern(str(error)) from None
+
+
+def _size(pattern: str) -> int:
+    """How many letters there are once the repetitions are written out, about."""
+    open_groups, last = [0], 0
+    for token in _TOKENS.finditer(pattern):
+        if token[0] == "(":
+            open_groups.append(0)
+        elif token[0] == ")" and len(open_groups) > 1:
+            last = open_groups.pop()
+            open_groups[-1] += last
+        elif count := token["count"]:
+            times = int(count[:9])
+            open_groups[-1] += last * max(times - 1, 0)
+            last *= max(times, 1)
+        else:
+            last = 1
+            open_groups[-1] += 1
+    return max(open_groups)

@@ -49,6 +49,14 @@ def is_regular(path: Path) -> bool:
         return False
 
 
+def is_there(path: Path) -> bool:
+    """Whether a word of a user is the path of something; a word that cannot be a path, such as a long one, is not."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> BinaryIO:
     """A regular file to read. What would hang or never end is refused, and so is a link unless we may `follow` it."""
     flags = os.O_RDONLY | _CAREFUL | (0 if follow else getattr(os, "O_NOFOLLOW", 0))

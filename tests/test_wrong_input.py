@@ -127,6 +127,7 @@ def test_a_session_that_is_given_something_wrong(session: actune.Session, call: 
         (lambda session: actune.create("x", POOL, changes={"regions": float("inf")}), "a whole number, not inf"),
         (lambda session: actune.create("x", POOL, changes={"beta": 10**400}), "'beta' takes a number, not 1000"),
         (lambda session: actune.create("x", POOL, changes={"growth": 10**5000}), "not a number of thousands of digits"),
+        (lambda session: actune.create("x", POOL, weak="x" * 300), "x"),
         (lambda session: actune.create("x", POOL, noise=10**400), "option 'noise' takes a number, not 1000"),
         (lambda session: actune.create("x", POOL, batch=10**5000), "not a number of thousands of digits"),
     ],

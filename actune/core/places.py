@@ -41,14 +41,6 @@ def inside(folder: Path, name: object) -> Path:
     return path
 
 
-def exists(path: Path) -> bool:
-    """Whether there is anything at this path; a name that no disk takes is the name of nothing."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
-
 def base_name(path: str) -> str:
     """The last part of an absolute path, of this system or another; all other words stay as they are."""
     if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute() or path.startswith("~"):
@@ -73,7 +65,7 @@ def exists(path: Path) -> bool:
         return path.exists()
     except PermissionError:
         raise
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

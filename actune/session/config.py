@@ -10,7 +10,7 @@ from typing import Any
 from actune.core import toml
 from actune.core.checks import checked_classes, told
 from actune.core.options import from_tables, options_of, tables_of
-from actune.core.places import is_regular
+from actune.core.places import is_folder, is_regular
 from actune.core.settings import Settings, Training, Values, full_name, override, split_changes
 from actune.core.shapes import LARGEST, WrongShape, shaped, value_of
 from actune.core.spec import READING_OPTIONS, RunSpec
@@ -89,20 +89,13 @@ class Config:
 def load_config(folder: Path) -> Config:
     """The configuration of a run folder, or one sentence that says why it is none."""
     file = folder / FILE
-    if not _is_folder(folder):
+    if not is_folder(folder):
         raise RunFolderError(
             f"there is no folder {str(folder)!r}: check the path, or create a project with `actune start`"
         )
     if not is_regular(file):
         raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no {FILE}")
     return config_of(_tables_in(file), repr(str(file)))
-
-
-def _is_folder(folder: Path) -> bool:
-    try:
-        return folder.is_dir()
-    except (OSError, ValueError):  # such as a name that is too long
-        return False
 
 
 def _tables_in(file: Path) -> dict[str, Any]:

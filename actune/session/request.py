@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from actune.core.checks import told
 from actune.core.options import LARGEST, from_keywords, typed
+from actune.core.places import exists
 from actune.core.run_options import RunOptions
 from actune.core.settings import Settings, Training, Words, override, split_changes, words_of
 from actune.core.spec import READING_OPTIONS, RunSpec
@@ -37,7 +38,7 @@ def make_request(task: Task, **options: Unpack[RunOptions]) -> RunSpec:
     # the run may be opened from another folder
     for name in ("model", "start_from", "weak"):
         path = Path(said.get(name, "")).expanduser()
-        if said.get(name) and said[name] not in KNOWN and path.exists():
+        if said.get(name) and said[name] not in KNOWN and exists(path):
             said[name] = str(path.absolute())
     given = said.pop("changes", {})
     changes = _plain(*split_changes(given)) | {name: word for name, word in given.items() if name in asdict(Words())}

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from actune.core.places import files_below, inside, is_plain_name, is_regular, open_regular
+from actune.core.places import exists, files_below, inside, is_plain_name, is_regular, open_regular
 from actune.errors import DataError, RunFolderError
 
 OUTSIDE = [
@@ -84,3 +84,9 @@ def test_a_tree_with_a_link_or_a_fifo_is_refused(tmp_path):
     (tmp_path / "a" / "passwd").symlink_to("/etc/passwd")
     with pytest.raises(RunFolderError, match="is a link"):
         files_below(tmp_path)
+
+
+def test_a_word_that_cannot_be_a_path_is_no_path(tmp_path):
+    assert exists(tmp_path)
+    for word in ("nothing", "x" * 300, "x/" * 3000, "a\0b"):
+        assert not exists(tmp_path / word)

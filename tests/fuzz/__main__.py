@@ -47,10 +47,10 @@ def main() -> int:
         return 2
     if given.names in ([], ["all"]):
         for name in missing():
-            print(f"skipped: tests/fuzz/{name}.py is not there", file=sys.stderr)
+            print(f"skipped: {name} lacks a module of tests/fuzz", file=sys.stderr)
     with TemporaryDirectory(prefix="actune-fuzz-") as folder:
         work = Path(folder)
-        ground = _prepared(work, given.verbose or given.only is not None)
+        ground = _prepared(work, [known[name] for name in names], given.verbose or given.only is not None)
         if given.only is not None:
             return _one(known[names[0]], given, ground)
         clean = True
@@ -81,11 +81,11 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _prepared(work: Path, verbose: bool) -> Path:
+def _prepared(work: Path, fuzzers: list[Any], verbose: bool) -> Path:
     """What all inputs share, and all modules imported."""
     import torch
 
-    from tests.fuzz.ground import prepare
+    from tests.fuzz.ground import Place, prepare
     from tests.fuzz.short_work import keep_work_short
 
     torch.set_num_threads(1)
@@ -98,6 +98,9 @@ def _prepared(work: Path, verbose: bool) -> Path:
         sys.stdout = sys.stderr = nowhere
         try:
             prepare(ground)
+            for fuzzer in fuzzers:
+                if fuzzer.prepare is not None:
+                    fuzzer.prepare(Place(work, ground, work))
         finally:
             sys.stdout, sys.stderr = streams
     keep_work_short()

@@ -16,9 +16,9 @@ OWN = (
     Fuzzer("answers", answers.make, share=0.12, few=40),
     Fuzzer("results", results.make, share=0.04, few=20),
 )
-# modules with a function make(rng, place), each with the module that it needs
+# modules with a function make(rng, place), each with the module of generators that it needs
 FURTHER = (
-    ("data_files", "data_files", 0.12, 60),
+    ("damaged_data", "data_files", 0.12, 60),
     ("damaged_folders", "folders", 0.06, 20),
     ("model_folders", "models", 0.03, 20),
 )
@@ -29,7 +29,8 @@ def all_fuzzers() -> dict[str, Fuzzer]:
     found = {fuzzer.name: fuzzer for fuzzer in OWN}
     for name, needs, share, few in FURTHER:
         if all(find_spec(f"tests.fuzz.{module}") is not None for module in (name, needs)):
-            found[name] = Fuzzer(name, import_module(f"tests.fuzz.{name}").make, share, few=few)
+            module = import_module(f"tests.fuzz.{name}")
+            found[name] = Fuzzer(name, module.make, share, few=few, prepare=getattr(module, "prepare", None))
     return found
 
 

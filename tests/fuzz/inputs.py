@@ -32,6 +32,7 @@ class Fuzzer:
     share: float  # of all inputs of a long run
     together: int = 20  # inputs that one process runs before another one is forked
     few: int = 20  # inputs of a test run
+    prepare: Callable[[Place], None] | None = None  # what its inputs share, made once
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from actune.bench.records import CellRecord, record_in
 from actune.bench.tidy import CELLS, PLACE, TidyRecord, read_tidy
 from actune.core import toml
 from actune.core.facts import RoundFacts
-from actune.core.files import replacing_folder, storage_sentences, write_atomically
+from actune.core.files import is_scratch, replacing_folder, storage_sentences, write_atomically
 from actune.errors import ActuneError, RunFolderError
 from actune.store.store import Store
 
@@ -57,7 +57,7 @@ class Results:
     def opened(cls, folder: Path) -> Results:
         """The results of a folder, which is made where there is none; a strange folder is refused."""
         with storage_sentences(folder):
-            if folder.exists() and not has_cells(folder) and any(folder.iterdir()):
+            if folder.exists() and not has_cells(folder) and not all(map(is_scratch, folder.iterdir())):
                 if _table_in(folder):
                     raise _table_alone(folder)
                 raise RunFolderError(f"{str(folder)!r} is not empty and not a results folder: choose another folder")

@@ -29,7 +29,7 @@ from actune.bench.tidy import CELLS, TidyRecord, read_tidy
 from actune.core import toml
 from actune.core.checks import told
 from actune.core.facts import RoundFacts
-from actune.core.files import storage_sentences, write_atomically
+from actune.core.files import is_scratch, storage_sentences, write_atomically
 from actune.core.places import PRIVATE_FOLDER, inside
 from actune.errors import ActuneError, RunFolderError
 from actune.store.store import Store
@@ -63,7 +63,7 @@ class Results:
     def opened(cls, folder: Path) -> Results:
         """The results of a folder, which is made where there is none; a strange folder is refused."""
         with storage_sentences(folder):
-            if folder.exists() and not has_cells(folder) and any(folder.iterdir()):
+            if folder.exists() and not has_cells(folder) and not all(map(is_scratch, folder.iterdir())):
                 if table_in(folder):
                     raise _table_alone(folder)
                 raise RunFolderError(f"{str(folder)!r} is not empty and not a results folder: choose another folder")

@@ -91,6 +91,11 @@ def _check_kind(path: Path, kind: int) -> None:
         raise StorageError(f"{str(path)!r} is {what} and is not replaced: remove it, or choose another {instead}")
 
 
+def is_scratch(path: Path) -> bool:
+    """Whether a name is that of a file or folder that somebody is writing, or was when the process was killed."""
+    return path.name.startswith(".") and path.name.endswith(SCRATCH)
+
+
 def remove_scratch(folder: Path, name: str = "*") -> None:
     """Removes what killed processes left of a file that nobody else is writing now; by default of all in the folder."""
     for path in folder.glob(f".{name}.*{SCRATCH}"):

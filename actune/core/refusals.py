@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +15,7 @@ SCRATCH = ".tmp"  # how the name of an unfinished file or folder ends; it begins
 SAFE = "everything that was saved before is safe"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
-# of safetensors, which tells what the system refused only as text
-_WRITING, _NUMBER = "while serializing", re.compile(r"(?:os error|code:) (\d+)")
+_NUMBER = re.compile(r"\(os error (\d+)\)")  # of libraries in Rust, which tell what the system refused only as text
 
 
 @contextmanager
@@ -25,9 +23,9 @@ def storage_sentences(path: Path) -> Iterator[None]:
     """Turns what the operating system refuses into sentences, for whatever ends in a commit or a rename."""
     try:
         yield
-    except _errors() as error:
-        refused = error if isinstance(error, OSError) else _of_safetensors(error)
-        if refused is None or refused.errno is None:  # of a library, about something else than the disk
+    except Exception as error:  # of libraries that have errors of their own for the disk
+        refused = _refused(error)
+        if refused is None:
             raise
         raise StorageError(told(refused, path)) from error
 
@@ -74,18 +72,16 @@ def told(error: OSError, path: Path | None = None) -> str:
     return f"the disk failed at {place} ({why}); {SAFE}: check the disk, then try again"
 
 
-def _errors() -> tuple[type[Exception], ...]:
-    """Whatever may come of the disk; safetensors has an error of its own, if it is loaded at all."""
-    found = getattr(sys.modules.get("safetensors"), "SafetensorError", None)
-    return (OSError,) if found is None else (OSError, found)
-
-
-def _of_safetensors(error: Exception) -> OSError | None:
-    if _WRITING not in str(error):
+def _refused(error: Exception) -> OSError | None:
+    """What the system refused, if this is about it: safetensors, while it writes, and tokenizers say so in words."""
+    if isinstance(error, OSError):
+        return None if error.errno is None else error  # some libraries raise one about something else than the disk
+    writing = type(error).__name__ == "SafetensorError" and "while serializing" in str(error)
+    if not writing and type(error) is not Exception:
         return None
-    number = _NUMBER.search(str(error))
-    code = int(number[1]) if number else errno.EIO
-    return OSError(code, os.strerror(code))
+    if number := _NUMBER.search(str(error)):
+        return OSError(int(number[1]), os.strerror(int(number[1])))
+    return OSError(errno.EIO, os.strerror(errno.EIO)) if writing else None
 
 
 def _named(error: OSError) -> str | bytes | None:

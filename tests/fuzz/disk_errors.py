@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import gc
 import json
 import os
 import shutil
@@ -112,6 +113,7 @@ def main(folder: str, part: str, parts: str, most: str = "") -> None:
         calls.append(int((work / "count").read_text(encoding="utf-8")))
 
     states = walk(place, told)
+    gc.freeze()  # or the first collection of every forked process would copy all that torch is made of
     todo = [
         (step, number, error)
         for step in range(len(STEPS))
@@ -136,7 +138,12 @@ def main(folder: str, part: str, parts: str, most: str = "") -> None:
         ends[wrong or ("refused" if code else "not noticed")] += 1
         steps[step.name] += 1
     bad = {name: ends[name] for name in ("traceback", "lost", "hand", "unequal")}
-    facts = {"by": "libc" if arm is not by_python else "python", "calls": sum(calls), "injections": len(todo), "steps": dict(steps)}
+    facts = {
+        "by": "libc" if arm is not by_python else "python",
+        "calls": sum(calls),
+        "injections": len(todo),
+        "steps": dict(steps),
+    }
     ended = {"refused": ends["refused"], "not noticed": ends["not noticed"]}
     print(json.dumps({**facts, **ended, **bad, "seconds": round(time.monotonic() - began)}))
     sys.exit(any(bad.values()))

@@ -20,26 +20,11 @@ from actune.errors import ActuneError
 from actune.store.store import FILE, Store
 from tests.bench.conftest import lasting, make
 from tests.cli.conftest import Said, call
-from tests.end_to_end.killing import NEW, TEXTS, label_of, weights
+from tests.end_to_end.killing import GRID, NEW, TEXTS, label_of, weights
 from tests.models.tiny import save_tiny
 
 PLAN = ["--method", "actune", "--device", "cpu", "--initial", 6, "--batch", 4, "--round-seconds", 0]
 PLAN += ["--set", "steps=3", "--set", "epochs=1"]
-GRID = """title = "one cell"
-[task.questions]
-data = "{data}"
-[grid]
-tasks = "questions"
-methods = ["entropy"]
-learners = "probe"
-models = ["{model}"]
-[settings]
-initial = 6
-batch = 4
-rounds = 2
-steps = 3
-epochs = 1
-"""
 LONGEST = 120  # seconds of one step: what takes longer hangs
 LOST = "an acknowledged answer is lost"
 REFUSED, BROKEN = 2, 70  # how a child ends: with one sentence, or with a traceback
@@ -97,8 +82,8 @@ def tell(place: Place) -> None:
     asked = said("ask", place.project, "--json").facts["questions"]
     if not asked:
         return
-    table(place.now / "answers.csv", ["id", "label"], [[each["id"], label_of(each["text"])] for each in asked])
-    said("tell", place.project, place.now / "answers.csv")
+    table(place.work / "answers.csv", ["id", "label"], [[each["id"], label_of(each["text"])] for each in asked])
+    said("tell", place.project, place.work / "answers.csv")
 
 
 def add(place: Place) -> None:
@@ -195,7 +180,7 @@ def _project(folder: Path) -> dict[str, Any]:
             "questions": [(q.round, q.row, q.suggestion, q.confidence) for q in store.questions()],
             "texts": store.texts("pool"),
             "classes": store.classes(),
-            "arrays": _files(folder / "arrays"),
+            "arrays": _without_old_memories(_files(folder / "arrays")),
             "models": {row.folder: weights(folder / row.folder) for row in store.models()},
             "linked": weights(folder / "model") if (folder / "model").exists() else None,
         }
@@ -210,6 +195,12 @@ def _results(folder: Path) -> dict[str, Any]:
 
 def _files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if not path.name.endswith(SCRATCH)}
+
+
+def _without_old_memories(arrays: dict[str, bytes]) -> dict[str, bytes]:
+    """What a broken round could not remove goes with the next one."""
+    newest = max((name for name in arrays if name.startswith("memory-")), default="")
+    return {name: content for name, content in arrays.items() if not name.startswith("memory-") or name == newest}
 
 
 def answers(place: Place) -> set[tuple[Any, ...]]:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from actune.core.places import open_regular
+from actune.core.printing import shortened
 from actune.errors import DataError, SettingError
 
 MOST = 10**7  # bytes of a file with class names
@@ -16,9 +17,12 @@ def class_names(labels: str) -> list[str]:
     """`a,b` or `a,"b, or c"` as names, or `@FILE` with one name on each line; empty lines do not count."""
     if labels.startswith("@"):
         return _in_file(Path(labels[1:]).expanduser())
-    names = [name.strip() for name in next(csv.reader([labels], skipinitialspace=True), [])]
+    try:
+        names = [name.strip() for name in next(csv.reader([labels], skipinitialspace=True), [])]
+    except csv.Error:  # a line break of old Macs, or a name of a hundred thousand letters
+        names = [""]
     if not all(names):
-        raise SettingError(f"--labels takes class names separated by commas, not {labels!r}")
+        raise SettingError(f"--labels takes class names separated by commas, not {shortened(repr(labels))}")
     return names
 
 

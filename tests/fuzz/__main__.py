@@ -17,6 +17,8 @@ import os
 import platform
 import sys
 import time
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
@@ -26,6 +28,7 @@ os.environ |= {
     "OMP_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
     "ARROW_IO_THREADS": "1",
 }
 os.environ |= {
@@ -89,6 +92,9 @@ def _prepared(work: Path, fuzzers: list[Any], verbose: bool) -> Path:
     from tests.fuzz.short_work import keep_work_short
 
     torch.set_num_threads(1)
+    for name in ("datasets", "openpyxl", "snorkel.labeling.model", "pyarrow.parquet", "matplotlib.pyplot"):
+        with suppress(ImportError):  # an extra that is not installed
+            import_module(name)
     began = time.perf_counter()
     ground = work / "ground"
     ground.mkdir()

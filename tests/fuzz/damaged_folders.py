@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.fuzz.folders import damage
+from tests.fuzz import folders
 from tests.fuzz.ground import Place
 
 COMMANDS = (
@@ -28,7 +28,7 @@ def make(rng: random.Random, place: Place) -> list[list[str]]:
     """One or two damages, and one to three commands."""
     place.take("project", "batch.csv", "bare.csv", "tiny")
     for _ in range(rng.choice((1, 1, 1, 2))):
-        damage(place.folder / "project", rng)
+        folders.damage(place.folder / "project", rng)
     known = [words for words in COMMANDS if words[0] in _commands()]
     return [list(words) for words in rng.sample(known, rng.choice((1, 1, 2, 3)))]
 

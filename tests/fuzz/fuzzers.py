@@ -9,18 +9,18 @@ from tests.fuzz import answers, command_lines, grids, results, rules, votes
 from tests.fuzz.inputs import Fuzzer
 
 OWN = (
-    Fuzzer("command_lines", command_lines.make, share=0.20, few=60),
-    Fuzzer("grids", grids.make, share=0.16, few=40),
+    Fuzzer("command_lines", command_lines.make, share=0.14, few=60),
+    Fuzzer("grids", grids.make, share=0.12, few=40),
     Fuzzer("rules", rules.make, share=0.12, few=40),
-    Fuzzer("votes", votes.make, share=0.15, few=40),
-    Fuzzer("answers", answers.make, share=0.12, few=40),
-    Fuzzer("results", results.make, share=0.04, few=20),
+    Fuzzer("votes", votes.make, share=0.20, few=40),
+    Fuzzer("answers", answers.make, share=0.13, few=40),
+    Fuzzer("results", results.make, share=0.03, few=20),
 )
 # modules with a function make(rng, place), each with the module of generators that it needs
 FURTHER = (
-    ("damaged_data", "data_files", 0.12, 60),
-    ("damaged_folders", "folders", 0.06, 20),
-    ("model_folders", "models", 0.03, 20),
+    ("damaged_data", "data_files", 0.20, 60),
+    ("damaged_folders", "folders", 0.04, 20),
+    ("model_folders", "models", 0.02, 20),
 )
 
 

@@ -12,7 +12,14 @@ from actune.core.printing import shortened
 from actune.core.strings import Strings, is_text
 from actune.errors import DataError, RunFolderError, SettingError
 
-KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", Mapping: "a mapping"}
+KIND_NAMES = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    Mapping: "a mapping",
+    list: "a list",
+}
 
 
 def several(values: Any, noun: str) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import Flag, auto
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -157,7 +159,14 @@ def typed(option: Option, value: Any, noun: str = "option") -> Any:
         and hasattr(value, "__float__")
         and not hasattr(value, "__len__")
     ):
-        return float(value)
+        return _finite(option, value, noun)
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
         raise SettingError(f"{noun} {option.name!r} takes {KIND_NAMES[kind]}, not {told(value)}")
     return value
+
+
+def _finite(option: Option, value: Any, noun: str) -> float:
+    with suppress(OverflowError):
+        if isfinite(number := float(value)):
+            return number
+    raise SettingError(f"{noun} {option.name!r} takes a finite number, not {told(value)}")

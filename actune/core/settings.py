@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
-from actune.core.checks import KIND_NAMES
+from actune.core.checks import KIND_NAMES, told
 from actune.core.matching import folded
+from actune.core.printing import shortened
 from actune.errors import SettingError, nearest
 
 
@@ -142,13 +143,16 @@ def _convert(name: str, kind: type, value: Any) -> Any:
         if kind is bool:
             return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
         number = kind(value)
-    except (KeyError, ValueError, TypeError):
-        raise SettingError(f"setting {name!r} takes {KIND_NAMES[kind]}, not {value!r}") from None
-    low, high = _LIMITS.get(name, (0, float("inf")))
+    except (KeyError, ValueError, TypeError, OverflowError):
+        raise SettingError(f"setting {name!r} takes {KIND_NAMES[kind]}, not {told(value)}") from None
+    low, high = _LIMITS.get(name, (0, MOST))
     if not low <= number <= high:
-        allowed = f"at least {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
-        raise SettingError(f"setting {name!r} must be {allowed}, not {value}")
+        allowed = f"at least {low:g}" if high == MOST and number < low else f"between {low:g} and {high:g}"
+        raise SettingError(f"setting {name!r} must be {allowed}, not {shortened(str(value))}")
     return number
+
+
+MOST = 10**12  # of a setting without a limit of its own, so that no sum of it is infinite
 
 
 _LIMITS: dict[str, tuple[float, float]] = {

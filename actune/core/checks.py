@@ -96,4 +96,7 @@ def _is_missing(value: Any) -> bool:
 
 def told(value: object) -> str:
     """A value as a message shows it, whatever its repr is like."""
-    return shortened(repr(value))
+    try:
+        return shortened(repr(value))
+    except Exception:  # of somebody's own class, or of a number that Python refuses to print
+        return f"a {type(value).__name__}"

@@ -226,5 +226,5 @@ NAMED = (
 @pytest.mark.parametrize("text", NAMED)
 def test_a_name_that_no_disk_takes_is_one_sentence(text: str):
     for name in ("n" * 300, "a/" * 3_000, "a\\u0000", "\u00e9" * 130):
-        with pytest.raises(SettingError, match="my.toml: the grid has the name '.*', which is too long or has a NUL"):
+        with pytest.raises(SettingError, match=r"my\.toml: the grid has the name '.*, which is too long"):
             parse_grid(text.format(f'"{name}"'), "my.toml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -11,8 +12,8 @@ from typing import Any
 from actune.bench.vocabulary import checked_settings, one_of, variant_of, words_in
 from actune.core import toml
 from actune.core.checks import told
-from actune.core.options import Place
-from actune.core.places import base_name, exists
+from actune.core.options import Option, Place, typed
+from actune.core.places import LONGEST_NAME, base_name, exists
 from actune.core.spec import READING_OPTIONS, is_code
 from actune.data.tasks import cards
 from actune.errors import SettingError, nearest
@@ -24,7 +25,10 @@ TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
 AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
 DEFAULT_AXES: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
 _Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
+LONGEST_PATH = 4_000  # letters
+LARGEST_SEED = 2**53  # tables hold it
 ALLOW = "--allow-python-rules"
+DATA = Option("The data.", Place.GRID, "data", str)
 READING = ("data", *(option.name for option in READING_OPTIONS if Place.GRID in option.places))
 
 
@@ -107,11 +111,29 @@ def parse_grid(text: str, source: str = "the grid", python: bool = False) -> Gri
     """The grid in a text. `source` is what sentences call it."""
     tables = toml.parse(text, source, SettingError)
     try:
+        _check_names({name: value for name, value in tables.items() if name != "title"})
         if not python:
             _check_methods(tables)
         return Grid(str(tables.get("title", source)), _points(tables), text, python)
     except SettingError as error:
         raise SettingError(f"{source}: {error}") from None
+
+
+def _check_names(value: Any) -> None:
+    """Refuses names that no disk takes, before anybody looks for a file of that name."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _check_names(inner if name != "classes" else None)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_names(inner)
+    elif isinstance(value, str) and ("\0" in value or not _fits(value)):
+        raise SettingError(f"the grid has the name {told(value)}, which is too long or has a NUL: use another name")
+
+
+def _fits(name: str) -> bool:
+    parts = re.split(r"[/\\]", name)
+    return len(name) <= LONGEST_PATH and all(len(part.encode()) <= LONGEST_NAME for part in parts)
 
 
 def _check_methods(tables: Mapping[str, Any]) -> None:
@@ -189,9 +211,11 @@ def _check_axis(name: str, values: list[Any], where: str) -> None:
         raise SettingError(f"the list {name} in {where} is empty: add at least one value")
     for value in values:
         if name == "seeds" and (type(value) is not int or value < 0):
-            raise SettingError(f"seeds in {where} must be whole numbers of at least 0, not {value!r}")
+            raise SettingError(f"seeds in {where} must be whole numbers of at least 0, not {told(value)}")
+        if name == "seeds" and value > LARGEST_SEED:
+            raise SettingError(f"seeds in {where} must be at most {LARGEST_SEED:,}, not {value:,}")
         if name != "seeds" and not (isinstance(value, str) and value):
-            raise SettingError(f"{name} in {where} must be names, not {value!r}")
+            raise SettingError(f"{name} in {where} must be names, not {told(value)}")
         if name == "methods":
             find(value)
         if name == "learners" and check_learner(value) == AUTO:
@@ -212,8 +236,8 @@ def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *furt
     over: dict[str, list[Any]] = {}
     for name, values in _table(table, "over", where).items():
         for value in values if isinstance(values, list) else [values]:
-            for canonical, typed in checked_settings({name: value}, where).items():
-                over.setdefault(canonical, []).append(typed)
+            for canonical, changed in checked_settings({name: value}, where).items():
+                over.setdefault(canonical, []).append(changed)
     if "over" in further and not over:
         raise SettingError(f"{where} has no values to sweep over: write over = {{ beta = [0, 0.25] }}")
     return axes, checked_settings(_table(table, "settings", where), where), over
@@ -259,7 +283,11 @@ def _data(table: Any, name: str) -> dict[str, Any]:
         raise SettingError(f'{where} needs the path of its data: data = "texts.csv"')
     for word in table:
         one_of(f"{where} has", word, READING)
-    return table
+    options = {option.name: option for option in (*READING_OPTIONS, DATA)}
+    found = {word: typed(options[word], value, f"{where}: setting") for word, value in table.items()}
+    if not all(isinstance(name, str) and name.strip() for name in found.get("classes", [])):
+        raise SettingError(f"{where}: classes must be names, not {told(found['classes'])}")
+    return found
 
 
 def _table(tables: Mapping[str, Any], name: str, where: str = "a grid") -> dict[str, Any]:

@@ -100,3 +100,5 @@ def told(value: object) -> str:
         return shortened(repr(value))
     except ValueError:  # Python writes no number of more than 4,300 digits
         return "a number of thousands of digits"
+    except Exception:  # of somebody's own class, or of a number that Python refuses to print
+        return f"a {type(value).__name__}"

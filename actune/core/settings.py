@@ -153,6 +153,9 @@ def _convert(name: str, kind: type, value: Any) -> Any:
     return number
 
 
+MOST = 10**12  # of a setting without a limit of its own, so that no sum of it is infinite
+
+
 _LIMITS: dict[str, tuple[float, float]] = {
     "max_tokens": (3, 8192),
     "regions": (1, 10_000),

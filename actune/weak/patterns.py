@@ -11,10 +11,12 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 SECONDS, SECONDS_PER_TEXT = 5.0, 0.002  # that one pattern may take on all texts together
 LONGEST = 100_000  # letters of a pattern
+LONGEST_BRANCH = 600  # letters between two |: `regex` prepares the search for a word in cubic time, without its limit
 LARGEST = 1_000_000  # letters after `regex` has written its repetitions out: a{3} becomes aaa
 
 _TOKENS = re.compile(
@@ -56,7 +58,8 @@ def matcher(pattern: str, case: bool = False) -> Callable[[Sequence[str]], list[
 def _compiled(pattern: str, case: bool) -> Any:
     import regex  # type: ignore[import-untyped]
 
-    if len(pattern) > LONGEST or _size(pattern) > LARGEST:
+    size, path = _sizes(pattern[: LONGEST + 1])
+    if len(pattern) > LONGEST or size > LARGEST or path > LONGEST_BRANCH:
         raise BadPattern("it is too long, or repeats too often")
     # in `re` a brace that is no repetition means itself, and in `regex` a fuzzy match may begin with it
     words = _TOKENS.sub(lambda found: r"\{" if found["plain"] else found[0], pattern)
@@ -69,20 +72,35 @@ def _compiled(pattern: str, case: bool) -> Any:
         raise BadPattern(str(error)) from None
 
 
-def _size(pattern: str) -> int:
-    """How many letters there are once the repetitions are written out, about."""
-    open_groups, last = [0], 0
+def _sizes(pattern: str) -> tuple[int, int]:
+    """How many letters there are once repetitions are written out, and how many one match has without them, about."""
+    groups, last = [_Group()], 0
     for token in _TOKENS.finditer(pattern):
+        group = groups[-1]
         if token[0] == "(":
-            open_groups.append(0)
-        elif token[0] == ")" and len(open_groups) > 1:
-            last = open_groups.pop()
-            open_groups[-1] += last
+            groups.append(_Group())
+        elif token[0] == ")" and len(groups) > 1:
+            inner = groups.pop()
+            last = inner.size
+            groups[-1].add(last, max(inner.path, inner.longest))
+        elif token[0] == "|":
+            group.path, group.longest = 0, max(group.path, group.longest)
         elif count := token["count"]:
             times = int(count[:9])
-            open_groups[-1] += last * max(times - 1, 0)
+            group.size += last * max(times - 1, 0)
             last *= max(times, 1)
         else:
             last = 1
-            open_groups[-1] += 1
-    return max(open_groups)
+            group.add(1, 1)
+    return max(group.size for group in groups), max(max(group.path, group.longest) for group in groups)
+
+
+@dataclass
+class _Group:
+    size: int = 0
+    path: int = 0  # letters of this branch so far
+    longest: int = 0  # letters of the longest branch before it
+
+    def add(self, size: int, path: int) -> None:
+        self.size += size
+        self.path += path

@@ -63,7 +63,7 @@ def _column(path: Path, name: str, rule: Callable[[str], object], texts: Sequenc
             failure = _told(error)
             raise DataError(f"{path}: rule {name!r} failed on {row_number(row)} ({failure}): fix the rule") from None
         if vote is not None and not isinstance(vote, str):
-            answer = f"rule {name!r} returned {_shown(vote)} on {row_number(row)}"
+            answer = f"rule {name!r} returned {told(vote)} on {row_number(row)}"
             raise DataError(f"{path}: {answer}: it must return a class name or None")
         said.append(vote)
     return said
@@ -89,13 +89,6 @@ def _told(error: BaseException) -> str:
         return f"{type(error).__name__}: {shortened(str(error), MOST_TOLD)}"
     except Exception:  # it is somebody's own class
         return type(error).__name__
-
-
-def _shown(value: object) -> str:
-    try:
-        return told(value)
-    except Exception:  # it is somebody's own class
-        return f"a {type(value).__name__}"
 
 
 def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:

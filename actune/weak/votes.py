@@ -98,7 +98,7 @@ def vote_columns(cells: Cells, columns: Sequence[str] | None = None, where: Wher
 
 
 def _holds_lists(column: Sequence[object]) -> bool:
-    return any(isinstance(cell, list) or str(cell).lstrip().startswith("[") for cell in column)
+    return any(isinstance(cell, list) or _text(cell).lstrip().startswith("[") for cell in column)
 
 
 def _by_source(column: Sequence[object], name: str, where: Where) -> dict[str, list[object]]:

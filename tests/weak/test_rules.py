@@ -186,7 +186,20 @@ def test_patterns_match_what_re_matches(case: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["((a{1000}){1000}){1000}", "a{99999999999}", "(" * 5_000 + ")" * 5_000, "a" * 200_000, r"\p{L}", "(?R)"]
+    "pattern",
+    [
+        "((a{1000}){1000}){1000}",
+        "n" * 5_000,
+        "(?:n)" * 2_000,
+        "[n]" * 2_000,
+        "(n|n)" * 2_000,
+        "(b|" + "n" * 5_000 + ")",
+        "a{99999999999}",
+        "(" * 5_000 + ")" * 5_000,
+        "a" * 200_000,
+        r"\p{L}",
+        "(?R)",
+    ],
 )
 def test_patterns_that_are_too_large_or_not_of_re_are_refused(pattern: str) -> None:
     with pytest.raises(patterns.BadPattern):
@@ -216,3 +229,8 @@ def test_patterns_that_are_too_large_or_not_of_re_are_refused(pattern: str) -> N
 def test_odd_functions(tmp_path: Path, content: str, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         apply_rules(file(tmp_path, content, "rules.py"), TEXTS, CLASSES)
+
+
+def test_long_lists_of_words_are_patterns() -> None:
+    words = "|".join(f"word{number}" for number in range(5_000))
+    assert patterns.matcher(rf"\b(?:{words})\b")(["a word4999 here", "word5000"]) == [True, False]

@@ -32,6 +32,7 @@ SHIM = "failing_disk.so"
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 EVENTS = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate"}
 CHANGING = ("BEGIN IMMEDIATE", "INSERT", "UPDATE", "DELETE", "COMMIT", "PRAGMA journal_mode", "VACUUM")
+_CONNECT = sqlite3.connect
 Arm = Callable[[Path, int, int, bool], Callable[[], int]]  # folder, number, error, stays -> how many calls there were
 
 
@@ -77,7 +78,7 @@ def by_python(folder: Path, number: int, error: int, stays: bool) -> Callable[[]
                 raise sqlite3.OperationalError("disk I/O error")
             return super().execute(statement, *words)
 
-    connect, sync = sqlite3.connect, os.fsync
+    connect, sync = _CONNECT, os.fsync
     sqlite3.connect = lambda *words, **more: connect(*words, **more, factory=Failing)  # type: ignore[assignment]
     os.fsync = lambda handle: refuse(None) or sync(handle)  # type: ignore[func-returns-value]
     sys.addaudithook(hook)
@@ -89,10 +90,19 @@ def broken(place: Place, step: Step, arm: Arm, number: int, error: int, stays: b
     step.do(place)
 
 
-def counted(place: Place, step: Step, arm: Arm, file: Path) -> None:
-    count = arm(place.now, 0, 0, False)
-    step.do(place)
-    file.write_text(str(count()), encoding="utf-8")
+def counted(place: Place, number: int, arm: Arm) -> int:
+    """How many calls there are in a step, in a process like those whose calls fail."""
+    file = place.work / "count"
+
+    def count() -> None:
+        so_far = arm(place.now, 0, 0, False)
+        STEPS[number].do(place)
+        file.write_text(str(so_far()), encoding="utf-8")
+
+    place.restore(before(number))
+    code, word = in_a_child(count)
+    assert code == 0, word
+    return int(file.read_text(encoding="utf-8"))
 
 
 def main(folder: str, part: str, parts: str, most: str = "") -> None:
@@ -105,15 +115,11 @@ def main(folder: str, part: str, parts: str, most: str = "") -> None:
             words = [sys.executable, "-m", "tests.fuzz.disk_errors", folder, part, parts, *([most] if most else [])]
             os.execve(sys.executable, words, {**os.environ, "LD_PRELOAD": str(shim)})
     arm = by_libc() or by_python
-    place, calls = prepare(work), []
+    place = prepare(work)
 
-    def told(number: int, step: Step) -> None:
-        code, word = in_a_child(lambda: counted(place, step, arm, work / "count"))
-        assert code == 0, word
-        calls.append(int((work / "count").read_text(encoding="utf-8")))
-
-    states = walk(place, told)
+    states = walk(place)
     gc.freeze()  # or the first collection of every forked process would copy all that torch is made of
+    calls = [counted(place, number, arm) for number in range(len(STEPS))]
     todo = [
         (step, number, error)
         for step in range(len(STEPS))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+import faulthandler
 import os
 import shutil
-import signal
+import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import torch
 
 import actune
 from actune.bench.store import Results
@@ -25,7 +28,7 @@ from tests.models.tiny import save_tiny
 
 PLAN = ["--method", "actune", "--device", "cpu", "--initial", 6, "--batch", 4, "--round-seconds", 0]
 PLAN += ["--set", "steps=3", "--set", "epochs=1"]
-LONGEST = 120  # seconds of one step: what takes longer hangs
+LONGEST = 60  # seconds of one step: what takes longer hangs
 LOST = "an acknowledged answer is lost"
 REFUSED, BROKEN = 2, 70  # how a child ends: with one sentence, or with a traceback
 
@@ -122,6 +125,8 @@ STEPS = [
 
 def prepare(work: Path) -> Place:
     """The user's files; the cache lies where the steps work, for it is written too."""
+    torch.set_num_threads(1)  # a forked process waits for ever for threads that it did not inherit
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.environ["ACTUNE_CACHE"] = str(work / "now" / "cache")
     save_tiny(work / "tiny")
     table(work / "pool.csv", ["id", "text"], enumerate(TEXTS))
@@ -138,16 +143,14 @@ def table(file: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         csv.writer(handle).writerows([columns, *rows])
 
 
-def walk(place: Place, told: Callable[[int, Step], None]) -> list[dict[str, Any]]:
-    """All steps unbroken, with a copy before each; gives the state after each. The first walk imports what is late."""
-    for step in STEPS:
-        step.do(place)
-    shutil.rmtree(place.now)
-    place.now.mkdir()
+def walk(place: Place, took: Callable[[float], None] = lambda seconds: None) -> list[dict[str, Any]]:
+    """All steps unbroken, in this process, with a copy before each; gives the state after each."""
     states = []
     for number, step in enumerate(STEPS):
         place.keep(before(number))
-        told(number, step)
+        began = time.monotonic()
+        step.do(place)
+        took(time.monotonic() - began)
         states.append(state(place))
     return states
 
@@ -220,7 +223,7 @@ def in_a_child(work: Callable[[], None]) -> tuple[int, str]:
         code, word = BROKEN, ""
         try:
             os.close(reader)
-            signal.alarm(LONGEST)
+            faulthandler.dump_traceback_later(LONGEST, exit=True, file=writer)
             work()
             code = 0
         except ActuneError as error:

@@ -67,18 +67,13 @@ def check(place: Place, kept: set[tuple[Any, ...]], rows: set[int]) -> None:
 
 
 def main(folder: str, kills: str, seed: str = "0") -> None:
-    began, draw, seconds = time.monotonic(), random.Random(int(seed)), list[float]()
+    began, draw = time.monotonic(), random.Random(int(seed))
     work = Path(folder).absolute()
     work.mkdir(parents=True, exist_ok=True)
     place = prepare(work)
 
-    def told(number: int, step: Step) -> None:
-        started = time.monotonic()
-        code, word = in_a_child(partial(step.do, place))
-        assert code == 0, word
-        seconds.append(time.monotonic() - started)
-
-    states = walk(place, told)
+    seconds: list[float] = []
+    states = walk(place, seconds.append)
     gc.freeze()  # or the first collection of every forked process would copy all that torch is made of
     ends, by_step, acknowledged, longest = Counter[str](), Counter[str](), 0, 0
     while sum(by_step.values()) < int(kills):

@@ -11,6 +11,7 @@ from typing import Any
 
 from actune.bench.vocabulary import checked_settings, one_of, variant_of, words_in
 from actune.core.options import Place
+from actune.core.places import exists
 from actune.core.spec import READING_OPTIONS
 from actune.data.tasks import cards
 from actune.errors import SettingError, nearest
@@ -131,7 +132,7 @@ def _point(point: Point, settings: dict[str, Any], changed: dict[str, Any], data
 
 def _absolute(name: str) -> str:
     """A file or folder under its whole path: cells run elsewhere too. A data set's name stays a name."""
-    return name if name in cards() or not Path(name).exists() else str(Path(name).absolute())
+    return name if name in cards() or not exists(Path(name)) else str(Path(name).absolute())
 
 
 def _in_order(points: list[Point]) -> tuple[Point, ...]:

@@ -14,6 +14,7 @@ from actune.bench.verdict import BASELINE
 from actune.bench.vocabulary import RUN_SETTINGS
 from actune.core import toml
 from actune.core.options import Place, options_of
+from actune.core.places import exists
 from actune.core.printing import counted
 from actune.core.run_options import RunOptions
 from actune.core.spec import RunSpec
@@ -47,7 +48,7 @@ def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: s
     words, reading = toml.dumps(tables), _reading(options)
     if not named:
         path = Path(data).expanduser()
-        place = str(path.absolute()) if path.exists() else data  # or a hub id
+        place = str(path.absolute()) if exists(path) else data  # or a hub id
         words += f"\n[task.{json.dumps(name)}]\n" + toml.dumps({"data": place, **reading})
     elif reading:
         raise SettingError(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from actune.core.files import replacing
-from actune.core.places import exists, is_folder, is_regular, is_same
+from actune.core.places import LONGEST_NAME, exists, is_folder, is_regular, is_same
 from actune.data.escaping import escape, is_risky
 from actune.data.excel import check_excel, write_sheet
 from actune.errors import DataError, StorageError
@@ -60,6 +61,8 @@ def check_target(path: str | Path, source: str | Path | None = None) -> Path:
         raise StorageError(
             f"cannot write {path}, because there is no folder {path.parent}: create it or choose another folder"
         )
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        raise StorageError(f"cannot write {path}, because its name is too long: choose a shorter name")
     if exists(path) and not is_regular(path):
         raise StorageError(f"cannot write {path}, because it is a folder, a pipe or a device: choose another file")
     if source is not None and is_same(path, Path(source)):
@@ -118,15 +121,29 @@ def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:
     arrays, notes = [], []
     for place, name in enumerate(columns):
         cells = [row[place] for row in rows]
-        try:
-            arrays.append(pyarrow.array(cells))
-        except (pyarrow.ArrowException, OverflowError):  # several types, or a number of more than 64 bits
-            arrays.append(pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells]))
+        array = _array(cells)
+        if array is None:
+            array = pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells])
             notes.append(
                 f"column {name!r} has values of several types, which Parquet cannot store, so they were written as text"
             )
+        arrays.append(array)
     pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, list(columns)), handle)
     return notes
+
+
+def _array(cells: Sequence[object]) -> Any | None:
+    """The cells as Parquet can hold them, None where it cannot: several types, empty objects, very large numbers."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        array = pyarrow.array(cells)
+        if pyarrow.types.is_nested(array.type):
+            pyarrow.parquet.write_table(pyarrow.table({"cells": array[:1]}), io.BytesIO())
+    except (pyarrow.ArrowException, OverflowError):
+        return None
+    return array
 
 
 def _sheet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:

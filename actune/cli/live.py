@@ -12,7 +12,7 @@ from actune.cli.progress import stage_name
 from actune.core.printing import shortened
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
 
     from actune.bench.executors import Event
     from actune.bench.run import GridRun
@@ -34,15 +34,21 @@ def _follow(output: Output, work: GridRun, events: Iterable[Event]) -> None:
         for event in events:
             _say(output, work, event)
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress
 
-    name, now = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[now]}", markup=False)
-    columns = (name, BarColumn(20), now, TimeRemainingColumn())
-    with Progress(*columns, console=output.stderr, transient=True) as drawing:
+    with Progress(*columns(), console=output.stderr, transient=True) as drawing:
         picture = _Picture(drawing, work)
         for event in events:
             picture.draw(event)
             _say(output, work, event)
+
+
+def columns() -> tuple[ProgressColumn, ...]:
+    """What a bar shows; a name is no markup, whatever brackets it has."""
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    name, now = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[now]}", markup=False)
+    return name, BarColumn(20), now, TimeRemainingColumn()
 
 
 def _say(output: Output, work: GridRun, event: Event) -> None:

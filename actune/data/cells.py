@@ -102,7 +102,7 @@ class Cells(Sequence[object]):
             return block.to_pylist()  # type: ignore[no-any-return]
         except Exception as error:  # a year 20000, an unknown time zone: each type has errors of its own
             row = next((row for row in range(len(block)) if not _is_readable(block[row])), 0)
-            raise self._refusal(start + row, error) from None
+            raise self._refusal(start + row, block, error) from None
 
     def _check(self, block: Block, start: int) -> None:
         """Refuses what other code would trip over: bytes that are no text, and numbers of values that are not there."""
@@ -113,12 +113,13 @@ class Cells(Sequence[object]):
         except pyarrow.ArrowException as error:
             few = [row for row in range(0, len(block), BLOCK) if not _is_valid(block.slice(row, BLOCK))] or [0]
             row = next((row for row in range(few[0], len(block)) if not _is_valid(block.slice(row, 1))), 0)
-            raise self._refusal(start + row, error) from None
+            raise self._refusal(start + row, block, error) from None
 
-    def _refusal(self, row: int, error: Exception) -> DataError:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    def _refusal(self, row: int, block: Block, error: Exception) -> DataError:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].split("Invalid: ")[-1]
         return DataError(
-            f"column {self._column} has a value that cannot be read in row {row + 1} ({shortened(reason)}): correct it"
+            f"column {self._column} has a value of type {shortened(str(block.type))} that cannot be read in row "
+            f"{row + 1} ({shortened(reason)}): correct it"
         )
 
 

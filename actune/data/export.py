@@ -8,7 +8,7 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from actune.core.outputs import STANDARD_OUTPUT, named_output, writing
 from actune.core.places import is_same
@@ -107,15 +107,29 @@ def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:
     arrays, notes = [], []
     for place, name in enumerate(columns):
         cells = [row[place] for row in rows]
-        try:
-            arrays.append(pyarrow.array(cells))
-        except (pyarrow.ArrowException, OverflowError):  # several types, or a number of more than 64 bits
-            arrays.append(pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells]))
+        array = _array(cells)
+        if array is None:
+            array = pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells])
             notes.append(
                 f"column {name!r} has values of several types, which Parquet cannot store, so they were written as text"
             )
+        arrays.append(array)
     pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, list(columns)), handle)
     return notes
+
+
+def _array(cells: Sequence[object]) -> Any | None:
+    """The cells as Parquet can hold them, None where it cannot: several types, empty objects, very large numbers."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        array = pyarrow.array(cells)
+        if pyarrow.types.is_nested(array.type):
+            pyarrow.parquet.write_table(pyarrow.table({"cells": array[:1]}), io.BytesIO())
+    except (pyarrow.ArrowException, OverflowError):
+        return None
+    return array
 
 
 def _sheet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:

@@ -188,7 +188,7 @@ def test_nan_names_the_rows(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "p") == before
 
 
-def test_nan_in_the_last_round_and_with_random_questions(tmp_path: Path, files: Path) -> None:
+def test_weights_that_are_nan_are_refused_before_the_first_round(tmp_path: Path, files: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     model = save_tiny(tmp_path / "model")
@@ -199,7 +199,7 @@ def test_nan_in_the_last_round_and_with_random_questions(tmp_path: Path, files: 
     words = ["--model", model, "--method", "random", "--rounds", 1, "--out", tmp_path / "run"]
     said = call("run", files / "labelled.csv", *PLAN, *words)
     assert said.code == 2
-    assert "the model returned NaN for 60 of 60 texts" in said.err
+    assert "are no usable numbers: download the model again" in said.err
 
 
 def test_two_at_once(project: Path, fails: Fails) -> None:

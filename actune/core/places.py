@@ -84,6 +84,8 @@ def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow
     flags = os.O_RDONLY | _CAREFUL | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
     try:
         handle = os.open(path, flags)
+    except FileNotFoundError as error:
+        raise refusal(f"there is no file {str(path)!r}: check the path") from error
     except OSError as error:
         link = not follow and path.is_symlink()
         why = "it is a link" if link else error.strerror or type(error).__name__

@@ -41,7 +41,10 @@ def make_config(folder: Path, **changes: Any) -> Any:
     _check_said(folder, said)
     said = _kept(said)
     with refused(f"{shown(folder)} cannot be loaded as an encoder"):
-        return kind.from_dict(said, name_or_path=str(folder), dtype=torch.float32, **changes)
+        config = kind.from_dict(said, name_or_path=str(folder), dtype=torch.float32, **changes)
+        if getattr(config, "num_hidden_layers", 1) < 1:
+            raise ModelError(f"{shown(folder / 'config.json')} describes a network without layers: use another encoder")
+    return config
 
 
 def outline(kind: Any, config: Any, folder: Path) -> nn.Module:

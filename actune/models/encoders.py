@@ -70,7 +70,7 @@ def token_limit(folder: Path, wanted: int) -> int:
     """`wanted` tokens, or as many as the encoder has positions for."""
     config = read_json(folder / "config.json")
     positions = config.get("max_position_embeddings") or wanted
-    offset = 2 if config.get("model_type") in COUNT_FROM_TWO else 0
+    offset = 2 if str(config.get("model_type")) in COUNT_FROM_TWO else 0
     if not isinstance(positions, int) or positions - offset < FEWEST_TOKENS:
         raise ModelError(
             f"{shown(folder / 'config.json')} has max_position_embeddings = {told(positions)}, which leaves no room "

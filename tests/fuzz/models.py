@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,13 +89,13 @@ def _mutated_json(rng: random.Random, content: bytes) -> bytes:
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         holder, key = rng.choice(list(_places(found)) or [(found, "x")])
         if rng.random() < 0.15 and isinstance(holder, dict):
-            holder[rng.choice(NEW_KEYS)] = rng.choice(VALUES)
+            holder[rng.choice(NEW_KEYS)] = deepcopy(rng.choice(VALUES))
         elif rng.random() < 0.15 and isinstance(holder, dict) and len(holder) > 1 and key in holder:
             del holder[key]
         elif isinstance(holder, dict) and key not in holder:
             continue
         else:
-            holder[key] = rng.choice(VALUES)
+            holder[key] = deepcopy(rng.choice(VALUES))
     return json.dumps(found).encode()
 
 

@@ -27,7 +27,8 @@ def use(folder: Path) -> None:
     """All that a run does with an encoder before it trains."""
     found = Path(find_model(str(folder)).location)
     encoder_digest(found)
-    tokens = tokenize(load_tokenizer(found), ["who is the man", "what year"], token_limit(found, 16))
+    limit = token_limit(found, 16)
+    tokens = tokenize(load_tokenizer(found), ["who is the man", "what year"], limit)
     for network in (load_encoder(found, CPU), load_classifier(found, 3, CPU)):
         network(**tokens.batch(range(2)))
 
@@ -147,9 +148,11 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "another family": (config(model_type="timm_wrapper", architecture="hf-hub:evil/x"), "no encoder of texts"),
     "a family of parts": (config(model_type="encoder-decoder"), "no encoder of texts"),
     "a family that is a list": (config(model_type=["bert"]), "transformers does not know"),
+    "a family that is a mapping": (config(model_type={"a": 1}), "transformers does not know"),
     "200,000 layers": (config(num_hidden_layers=200_000), "allows at most 10,000"),
     "10,000 layers": (config(num_hidden_layers=10_000), "describes a network of more than"),
-    "negative layers": (config(num_hidden_layers=-1), ""),
+    "negative layers": (config(num_hidden_layers=-1), "without layers"),
+    "no layers": (config(num_hidden_layers=0), "without layers"),
     "layers as a word": (config(num_hidden_layers="many"), "cannot be loaded as an encoder"),
     "a width of a billion": (config(hidden_size=10**9, num_attention_heads=1), "weights, but only"),
     "a width that overflows": (config(hidden_size=10**15), "cannot be loaded as an encoder"),
@@ -163,7 +166,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "a billion positions": (config(max_position_embeddings=10**9), "allows at most 10,000,000"),
     "millions of positions": (config(max_position_embeddings=9_000_000), "weights, but only"),
     "no positions": (config(max_position_embeddings=1), "leaves no room for a text"),
-    "positions as a mapping": (config(max_position_embeddings={"a": 1}), "expected int, got dict"),
+    "positions as a mapping": (config(max_position_embeddings={"a": 1}), "leaves no room for a text"),
     "a million labels": (config(id2label={str(n): "x" for n in range(100_001)}), "allows at most 100,000"),
     "a billion labels": (config(num_labels=10**9), "allows at most 100,000"),
     "an unknown activation": (config(hidden_act="evil.module"), "cannot be loaded as an encoder"),

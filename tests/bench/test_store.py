@@ -41,6 +41,12 @@ def test_the_table_has_a_line_for_every_cell_and_round_in_order(small: Small):
     assert (table.machine != "").all() and table.versions.str.startswith("actune=").all()
 
 
+def test_a_killed_process_may_leave_only_a_scratch_file(tmp_path: Path):
+    """It was writing the first file of the folder: another one goes on there."""
+    (tmp_path / ".bench.toml.0123456789abcdef.tmp").touch()
+    assert Results.opened(tmp_path).cells == {}
+
+
 def test_the_files_say_what_the_cells_say(small: Small, tmp_path: Path):
     shutil.copy(small.folder / "results.csv", tmp_path)
     pd.testing.assert_frame_equal(Results(tmp_path).table(), small.table)  # a published table alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import stat
@@ -107,3 +108,23 @@ def test_a_reader_that_has_enough(project: Path) -> None:
     threading.Thread(target=lambda: (os.read(reader, 10), os.close(reader))).start()
     _, said = process.communicate(timeout=120)
     assert b"Traceback" not in said and b"Error" not in said, said
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (MemoryError(), "there is not enough memory"),
+        (OSError(errno.EIO, "Input/output error", "run.db"), "the disk failed at 'run.db' (Input/output error)"),
+        (OSError(errno.ENXIO, "No such device or address", "pipe"), "the disk failed at 'pipe'"),
+        (OSError("the hub says no"), "cannot go on: the hub says no"),
+    ],
+)
+def test_an_error_from_anywhere_is_one_sentence(
+    project: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
+) -> None:
+    def fails(*words: object) -> None:
+        raise error
+
+    monkeypatch.setattr("actune.session.setup.open_session", fails)
+    said = call("export", project, "--to", "-")
+    assert said.code == 2 and sentence in said.err and len(said.err.splitlines()) == 1

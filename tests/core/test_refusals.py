@@ -44,6 +44,10 @@ def test_a_model_that_was_not_written_is_told_apart_from_one_that_cannot_be_read
         storage_sentences(Path("model")),
     ):
         raise SafetensorError("Error while serializing: I/O error: Input/output error (os error 5)")
+    with pytest.raises(StorageError, match="the disk is full"), storage_sentences(Path("model")):
+        raise Exception("No space left on device (os error 28)")  # as tokenizers do
+    with pytest.raises(ZeroDivisionError), storage_sentences(Path("model")):
+        raise ZeroDivisionError("(os error 28)")
     with pytest.raises(SafetensorError, match="header"), storage_sentences(Path("model")):
         raise SafetensorError("Error while deserializing header: header too large")
 

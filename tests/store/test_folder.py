@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actune.core import files
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.core.pool import pool_of
 from actune.errors import Busy, RunFolderError, StorageError
@@ -178,6 +180,24 @@ def test_models_of_all_rounds_stay_where_that_is_wanted(folder: Path) -> None:
     with store.advancing():
         assert sorted(path.name for path in (folder / "models").iterdir()) == ["000", "001", "002"]
     assert newest(store) == "round 2"
+
+
+def test_a_run_that_the_disk_did_not_confirm_is_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """run.toml is in its place: to clear the rest away would leave a folder that needs a hand."""
+    place = tmp_path / "new"
+    sync = files.sync_folder
+
+    def fails(folder: Path) -> None:
+        if (folder / "run.toml").exists():
+            raise OSError(errno.EIO, "Input/output error")
+        sync(folder)
+
+    monkeypatch.setattr(files, "sync_folder", fails)
+    refusal = r"run\.toml' was written, but the disk did not confirm it"
+    with pytest.raises(StorageError, match=refusal), Store.creating(place) as store:
+        store.seal("configuration")
+    monkeypatch.undo()
+    Store.open(place).close()
 
 
 def test_a_model_that_cannot_be_written_is_one_sentence(folder: Path) -> None:

@@ -40,6 +40,7 @@ FIRST_MODELS = ("model", "probe", "model.new", "probe.new")  # names of the firs
 class RunFiles(RunTexts):
     """The files in a run's folder, beside its database, which knows the texts and models that count."""
 
+    _texts_are_sound = False
     rows_expected: int | None
     classes_expected: int | None
 
@@ -169,6 +170,9 @@ class RunFiles(RunTexts):
             for name in (ARRAYS, MODELS, CHECKPOINTS, TEXTS):
                 check_own_folder(self.folder / name)
             self.check_log()
+            if not self._texts_are_sound:
+                self.check_texts()
+                self._texts_are_sound = True  # they are never changed
             self._clear_away()
             yield
 

@@ -11,7 +11,7 @@ from actune.core.pool import Pool, pool_of_numbers, taken_ids
 from actune.core.shapes import WrongShape
 from actune.core.strings import Strings, is_text
 from actune.errors import DataError
-from actune.store.reading import records, whole
+from actune.store.reading import check_range, records, whole
 from actune.store.records import Chunk
 
 LONGEST_NUMBER = 18  # digits, so that a row number fits into 64 bits
@@ -77,7 +77,9 @@ def find_rows(connection: sqlite3.Connection, split: str, ids: Sequence[str]) ->
         found = connection.execute(FIND, {"split": split, "id": id}).fetchone()
         return whole(found[0], "a row") if found else None
 
-    return [find(id) for id in ids]
+    rows = [find(id) for id in ids]
+    check_range("row", (row for row in rows if row is not None), count_texts(connection, split))
+    return rows
 
 
 def texts_in_database(connection: sqlite3.Connection, split: str, classes: Sequence[str], first: int) -> Pool:

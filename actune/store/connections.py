@@ -12,10 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from actune.core.files import storage_sentences
+from actune.core.refusals import SAFE
 from actune.errors import Busy, RunFolderError, StorageError
 
 PATIENCE = 30  # seconds to wait for another process
 WRITING = "BEGIN IMMEDIATE"
+NOTHING = "nothing of this step counts"
 COMMITTING = "while committing"
 UNSURE = "it is not certain whether this step counts, and `actune status` shows it"
 MOST_IDLE = 8  # connections that are kept open between calls
@@ -59,7 +61,12 @@ class Connections:
         if self.readonly:
             raise StorageError(f"{str(self.path)!r} cannot be written: check the folder's permissions")
         # threads of one process wait for their own lock: SQLite lets waiting processes only try again and again
-        with sentences(self.path), self._connection() as connection, self._writer, _transaction(connection, WRITING):
+        with (
+            sentences(self.path, NOTHING),
+            self._connection() as connection,
+            self._writer,
+            _transaction(connection, WRITING),
+        ):
             yield connection
 
     @contextmanager
@@ -174,8 +181,8 @@ def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
 
 
 @contextmanager
-def sentences(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors into sentences for the user."""
+def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
+    """Turns SQLite's errors into sentences for the user; `state` says what is certain where the disk fails."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -188,9 +195,8 @@ def sentences(path: Path) -> Iterator[None]:
             name = getattr(error, "sqlite_errorname", problem)
             # what was not written whole is never read, but what was written and not confirmed may be
             unsure = COMMITTING in getattr(error, "__notes__", ()) and name != "SQLITE_IOERR_WRITE"
-            state = UNSURE if unsure else "nothing of this step counts"
             raise StorageError(
-                f"the disk failed at {str(path)!r} ({name}): {state}; check that the disk has room and no errors"
+                f"the disk failed at {str(path)!r} ({name}): {UNSURE if unsure else state}; check that the disk has room and no errors"
             ) from error
         if "readonly" in problem or "unable to open" in problem:
             raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error

@@ -196,7 +196,8 @@ def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
             # what was not written whole is never read, but what was written and not confirmed may be
             unsure = COMMITTING in getattr(error, "__notes__", ()) and name != "SQLITE_IOERR_WRITE"
             raise StorageError(
-                f"the disk failed at {str(path)!r} ({name}): {UNSURE if unsure else state}; check that the disk has room and no errors"
+                f"the disk failed at {str(path)!r} ({name}): {UNSURE if unsure else state}; "
+                "check that the disk has room and no errors"
             ) from error
         if "readonly" in problem or "unable to open" in problem:
             raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from actune.core.files import storage_sentences
 from actune.core.places import is_regular
+from actune.core.refusals import SAFE
 from actune.core.shapes import WrongShape
 from actune.errors import Busy, RunFolderError, StorageError
 
@@ -20,6 +21,7 @@ BESIDE = ("", "-wal", "-shm", "-journal")  # what the names of SQLite's own file
 SMALL = 16 * 2**20  # bytes of a database that is checked whenever somebody is about to write into it
 PATIENCE = 30  # seconds to wait for another process
 WRITING = "BEGIN IMMEDIATE"
+NOTHING = "nothing of this step counts"
 COMMITTING = "while committing"
 UNSURE = "it is not certain whether this step counts, and `actune status` shows it"
 MOST_IDLE = 8  # connections that are kept open between calls
@@ -62,7 +64,12 @@ class Connections:
         if self.readonly:
             raise StorageError(f"{str(self.path)!r} cannot be written: check the folder's permissions")
         # threads of one process wait for their own lock: SQLite lets waiting processes only try again and again
-        with sentences(self.path), self._connection() as connection, self._writer, _transaction(connection, WRITING):
+        with (
+            sentences(self.path, NOTHING),
+            self._connection() as connection,
+            self._writer,
+            _transaction(connection, WRITING),
+        ):
             if not self._sound and self.path.stat().st_size <= SMALL:
                 check_pages(connection)
             self._sound = True
@@ -202,8 +209,8 @@ def check_pages(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def sentences(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors into sentences for the user."""
+def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
+    """Turns SQLite's errors into sentences for the user; `state` says what is certain where the disk fails."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -216,9 +223,9 @@ def sentences(path: Path) -> Iterator[None]:
             name = getattr(error, "sqlite_errorname", problem)
             # what was not written whole is never read, but what was written and not confirmed may be
             unsure = COMMITTING in getattr(error, "__notes__", ()) and name != "SQLITE_IOERR_WRITE"
-            state = UNSURE if unsure else "nothing of this step counts"
             raise StorageError(
-                f"the disk failed at {str(path)!r} ({name}): {state}; check that the disk has room and no errors"
+                f"the disk failed at {str(path)!r} ({name}): {UNSURE if unsure else state}; "
+                "check that the disk has room and no errors"
             ) from error
         if "readonly" in problem or "unable to open" in problem:
             raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error

@@ -135,7 +135,7 @@ def main(folder: str, part: str, parts: str, most: str = "") -> None:
         kept = answers(place)
         code, word = in_a_child(lambda: broken(place, step, arm, number, ERRORS[error], stays))  # noqa: B023
         name = errno.errorcode[ERRORS[error]]
-        if code not in (0, REFUSED) or len(word.strip().splitlines()) > 1 or (code and not word.strip()):
+        if code not in (0, REFUSED) or "Traceback" in word or (code and not word.strip()):
             ends["traceback"] += 1
             print(f"{step.name}, change {number}, {name}{', for ever' if stays else ''}: ended with {code}\n{word}")
         wrong = goes_on(place, step, kept, states[at])

@@ -168,8 +168,9 @@ class Columns:
         for name in cells:
             if name not in self._blocks:
                 self._blocks[name] = [_nothing(self._rows)] if self._rows else []
+        nothing = _nothing(rows)
         for name, blocks in self._blocks.items():
-            blocks.append(packed(cells[name]) if name in cells else _nothing(rows))
+            blocks.append(packed(cells[name]) if name in cells else nothing)
         self._rows += rows
 
     def cells(self) -> dict[str, Sequence[object]]:

@@ -90,6 +90,8 @@ class Results:
             version = next(iter(self.tidy.values())).config.versions.get("actune", "")
             return {"format": RESULTS_FORMAT, "actune": version, "cells": cells}
         if not file.is_file():
+            if not self.published:
+                raise RunFolderError(f"{str(self.folder)!r} does not say which cells it has: {FILE} is missing")
             return {"cells": places(self.table())}
         facts = toml.read(file)
         if (found := facts.get("format")) != RESULTS_FORMAT:

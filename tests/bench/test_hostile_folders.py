@@ -265,3 +265,9 @@ def fails(command: str, folder: Path, tmp_path: Path) -> str:
     assert found.exit_code == 2, (command, found.exception, found.output)
     assert not (tmp_path / "to").exists() and not (folder / "report.html").exists()
     return found.output
+
+
+def test_tables_without_any_cell_are_one_sentence(tidy: Path, tmp_path: Path):
+    (tidy / "cells.jsonl").write_text("")
+    with pytest.raises(RunFolderError, match="does not say which cells it has"):
+        Results(tidy).table()

@@ -35,7 +35,7 @@ RULES = {
     "votes": Rule(True, ("pool", "sources"), low=-1, below="classes"),
     "proba": Rule(False, ("pool", "classes")),
     "labels": Rule(True, ("pool",), low=-1, below="classes"),
-    "accuracy": Rule(False, ("sources",)),
+    "accuracy": Rule(False, ("sources",), finite=False),  # NaN is a source that never votes
 }
 PSEUDO_LABELS = {
     "rows": Rule(True, ("trusted",), below="pool"),

@@ -46,7 +46,7 @@ def test_inputs(place: Path, command: str, fails: Fails) -> None:
     said = {
         "missing.csv": ("there is no file",),
         "no/missing.csv": ("there is no file",),
-        LONG: ("there is no file", "File name too long"),
+        LONG: ("there is no file", "File name too long", "which is too long"),
         "folder.csv": ("is a folder, not a file", "has no train file", "a folder"),
         "pipe.csv": ("is a pipe or a device, not a file",),
         "empty.csv": ("is empty: it needs at least one text",),
@@ -61,8 +61,8 @@ def test_inputs(place: Path, command: str, fails: Fails) -> None:
 @pytest.mark.parametrize("command", WRITERS)
 def test_outputs(place: Path, command: str, fails: Fails) -> None:
     said = {
-        "folder.csv": "because it is a folder, a pipe or a device",
-        "pipe.csv": "because it is a folder, a pipe or a device",
+        "folder.csv": "is a folder: give a file",
+        "pipe.csv": "is a device or a pipe, not a file",
         "no/out.csv": "because there is no folder",
         "there.csv/out.csv": "because there is no folder",
         "out.txt": "its name must end in one of",

@@ -16,7 +16,6 @@ from actune.core.training_set import PseudoLabels
 from actune.data.tasks import load_votes
 from actune.models.learners import PROBE
 from actune.rounds.fitting import training_set
-from actune.session.opening import load_weak_labels
 from tests.cli.conftest import CLASSES, Fails, answer, call, done, read, write
 
 FAST = ["--learner", "probe", "--set", "steps=60", "--set", "epochs=5", "--set", "most_steps=600"]
@@ -46,8 +45,9 @@ def test_a_weak_start_on_a_sample(tmp_path: Path) -> None:
     words = ["run", "trec", "--weak", "--sample", 600, "--label-model", "majority", "--method", "random", *PLAN]
     assert done(*words, "--out", tmp_path / "run").facts["labels"] == [0, 20, 40]
     session, whole = actune.open_session(tmp_path / "run"), load_votes("trec")
+    assert session.weak is not None
     rows = [int(id.removeprefix("train-")) for id in session.pool.ids]
-    votes = load_weak_labels(session.store).votes.matrix
+    votes = session.weak.votes.matrix
     assert votes.tolist() == [whole[row] for row in rows] and len(votes) == 600
 
 
@@ -55,7 +55,7 @@ def test_the_first_model_starts_the_memory(weak_run: tuple[Path, dict[str, list[
     folder, facts = weak_run
     session = actune.open_session(folder)
     assert len(session.store.load_arrays("select-001")["pseudo_rows"]) == 500
-    assert np.allclose(session.memory(2).sum(1), 1, atol=1e-5) and session.memory(1) is None  # the newest one is kept
+    assert np.allclose(session.memory(2).sum(1), 1, atol=1e-5) and session.memory(0) is None  # the newest two are kept
     covered = (session.store.load_arrays("weak")["votes"] >= 0).any(1)
     assert sorted(session.weak_of_row(0)) == np.flatnonzero(covered).tolist() and not covered.all()
     assert session.weak_of_row(1) == {}
@@ -66,7 +66,7 @@ def test_rules_are_measured_by_the_answers(weak_run: tuple[Path, dict[str, list[
     session = actune.open_session(weak_run[0])
     assert session.weak is not None
     answered, sources = session.labels().of_row, session.weak.sources(session.labels().of_row)
-    votes = load_weak_labels(session.store).votes.matrix
+    votes = session.weak.votes.matrix
     assert len(sources) == 68 == votes.shape[1]
     for number, source in enumerate(sources):
         judged = [(row, label) for row, label in answered.items() if votes[row, number] >= 0]

@@ -196,5 +196,5 @@ def test_an_encoder_that_will_be_adapted_will_have_a_masked_language_model():
 
 @pytest.mark.parametrize("value", ["1979-05-27", "[1]", "{ a = 1 }", "true"])
 def test_how_data_is_read_has_values_of_its_kind(value: str):
-    with pytest.raises(SettingError, match="option 'sample' takes a whole number, not"):
+    with pytest.raises(SettingError, match="setting 'sample' takes a whole number, not"):
         only(f"[task.trec]\nsample = {value}\n{ONE}")

@@ -129,7 +129,7 @@ def test_damaged_and_foreign_tables_are_one_sentence(small: Small, tidy: Path, t
     with pytest.raises(RunFolderError, match="lacks its round"):
         Results(tidy).table()
     (tidy / "rounds.jsonl").unlink()
-    with pytest.raises(RunFolderError, match=r"cannot read '.*rounds\.jsonl'"):
+    with pytest.raises(RunFolderError, match=r"there is no file '.*rounds\.jsonl'"):
         Results(tidy).table()
 
 

@@ -1,10 +1,10 @@
-# make demo: compare the default method with random sampling.  make test: check everything.
+# make demo: compare the default method with random sampling.  make test: check everything.  make fuzz: hostile input.
 PYTHON ?= python3
 BIN := .venv/bin
 export OMP_WAIT_POLICY ?= PASSIVE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup check options dist clean
+.PHONY: demo test fuzz setup check options dist clean
 
 # a probe on frozen embeddings: about a minute on two cores
 DEMO = --model minilm --learner probe --device cpu --initial 50 --batch 50 --rounds 6 --seed 0
@@ -21,6 +21,15 @@ PLAIN = tests/models tests/conformance/test_learners.py --ignore tests/models/fa
 test: setup check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	OMP_NUM_THREADS=1 ACTUNE_FAST=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PLAIN)
+
+# the long run of all fuzzers, about half an hour on two cores: make fuzz INPUTS=2000 is a short one
+INPUTS ?= 100000
+JOBS ?= 2
+FUZZED ?= benchmarks/results/fuzz.jsonl
+
+fuzz: setup
+	rm -f $(FUZZED)
+	$(BIN)/python -m tests.fuzz all --inputs $(INPUTS) --jobs $(JOBS) --to $(FUZZED)
 
 setup: .venv/installed
 

@@ -19,6 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST = 100  # characters of a name that a hint shows
+LISTED = 100  # names that a hint lists
+
 
 class ActuneError(Exception):
     """Base class of all errors of actune; the message is one sentence for the user."""
@@ -71,6 +74,12 @@ class Diverged(ActuneError):
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a mistyped name: the nearest known one, then all of them."""
     known = sorted(known)
-    close = get_close_matches(str(word), known, n=1, cutoff=0.5)
+    # a comparison takes the product of both lengths, and names of others may be as long as they like
+    close = get_close_matches(str(word)[:LONGEST], [name for name in known if len(name) <= LONGEST], n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}known: {', '.join(known)}"
+    more = f" and {len(known) - LISTED:,} more" if len(known) > LISTED else ""
+    return f"{hint}known: {', '.join(_cut(name) for name in known[:LISTED])}{more}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}..."

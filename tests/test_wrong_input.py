@@ -111,6 +111,8 @@ def test_a_session_that_is_given_something_wrong(session: actune.Session, call: 
         (lambda session: session.tell("person"), "answers must be a list, not 'person'"),
         (lambda session: session.tell([("0", "x")]), "('0', 'x') is not an answer"),
         (lambda session: session.tell({0: "x"}), "the id of an answer must be a string, such as '7', not 0"),
+        (lambda session: session.tell([actune.Answer("0", "x", by="\udcff")]), "who answers must be a name without"),
+        (lambda session: session.ask(by="\udcff"), "by must be the name of a person, not '\\udcff'"),
         (lambda session: session.ask(n=-1), "n must be a whole number of at least 0, not -1"),
         (lambda session: actune.pool_of([]), "a pool needs at least one"),
         (lambda session: actune.pool_of("text"), "texts must be a list, not 'text'"),
@@ -121,6 +123,13 @@ def test_a_session_that_is_given_something_wrong(session: actune.Session, call: 
         ),
         (lambda session: actune.create("x", POOL, reading={"txt": "a"}), "did you mean 'text'?"),
         (lambda session: actune.create("x", ["a", "b"]), "a classifier needs at least two classes"),
+        (lambda session: actune.create("x", POOL, reading={"sample": [3]}), "'sample' takes a whole number, not [3]"),
+        (lambda session: actune.create("x", POOL, changes={"regions": float("inf")}), "a whole number, not inf"),
+        (lambda session: actune.create("x", POOL, changes={"beta": 10**400}), "'beta' takes a number, not 1000"),
+        (lambda session: actune.create("x", POOL, changes={"growth": 10**5000}), "not a number of thousands of digits"),
+        (lambda session: actune.create("x", POOL, weak="x" * 300), "x"),
+        (lambda session: actune.create("x", POOL, noise=10**400), "option 'noise' takes a number, not 1000"),
+        (lambda session: actune.create("x", POOL, batch=10**5000), "not a number of thousands of digits"),
     ],
 )
 def test_sentences(session: actune.Session, call: Callable[[actune.Session], Any], sentence: str) -> None:

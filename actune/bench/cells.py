@@ -26,7 +26,7 @@ from actune.models.learners import find_learner
 from actune.models.signals import check_layers, check_signals
 from actune.models.sources import encoder_digest, fetch, find_model
 from actune.models.starting import model_in
-from actune.session.request import check, make_request
+from actune.session.request import check, check_reading, make_request
 from actune.session.resolve import fingerprint, settings_of, training_of
 from actune.session.setup import find_task
 from actune.session.votes import find_votes
@@ -71,6 +71,7 @@ class Cell:
 
 def plan(grid: Grid, device: CellDevice, data_dir: Path | None = None) -> list[Cell]:
     """All cells of a grid, each checked as its session would be: what cannot work is one sentence now."""
+    grid.check_code()
     planner = _Planner(device, data_dir)
     cells: dict[str, Cell] = {}
     for point in grid.points:
@@ -183,6 +184,7 @@ class _Planner:
 
     def _task(self, point: Point) -> tuple[Task, str]:
         """Published files are the same under every seed, but for which rows are drawn; other data may not be."""
+        check_reading(point.reading)
         named = cards().get(point.data)
         published = named is not None and find_folder(named, self.data_dir) is not None  # and not from the hub
         seed = None if published else point.seed

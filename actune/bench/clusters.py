@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import tomllib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from actune.bench.cells import Cell
+from actune.bench.copying import files_in, put_files
 from actune.bench.executors import Event, Waiting, is_late, keep_error
-from actune.bench.store import FILE, files_in, put_files
+from actune.bench.store import Results
 from actune.bench.work import CellStep, Job, OutOfTime, run_cell
 from actune.core.files import remove
 from actune.errors import ActuneError, Busy, ModelError, SettingError, StorageError
@@ -173,7 +173,7 @@ def scratch(name: str) -> Path:
 
 
 def _name(folder: Path) -> str:
-    return str(tomllib.loads((folder / FILE).read_text(encoding="utf-8"))["id"])
+    return str(Results(folder).facts["id"])
 
 
 def _last_line(error: Exception) -> str:

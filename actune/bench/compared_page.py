@@ -10,6 +10,7 @@ from actune.bench.evidence import Evidence, ResultsTable
 from actune.bench.figures.panels import Panel, curve_drawing
 from actune.bench.verdict import Comparison
 from actune.core.files import write_atomically
+from actune.core.outputs import STANDARD_OUTPUT, write_output
 from actune.report.page import check_place, fill
 
 FILE = "compare.html"
@@ -34,7 +35,9 @@ def write_comparison(results: ResultsTable, comparison: Comparison, path: Path, 
         tex=beside.name,
         facts=_facts(evidence, found, command),
     )
-    write_atomically(path, page.encode("utf-8", "replace"))
+    write_output(path, page.encode("utf-8", "replace"))
+    if path == STANDARD_OUTPUT:
+        return [path]
     write_atomically(beside, paper.latex().encode("utf-8", "replace"))
     return [path, beside]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from actune.bench.cells import Cell
 from actune.bench.grid import Point
-from actune.bench.store import SECONDS, Results
+from actune.bench.results_table import SECONDS
+from actune.bench.store import Results
 from actune.models.learners import find_learner
 
 COMPARABLE: tuple[Callable[[Point], Any], ...] = (

@@ -12,6 +12,9 @@ from typing import Literal, Protocol
 
 from actune.bench.cells import Cell
 from actune.bench.work import CellStep, Job
+from actune.core.files import check_own_folder, write_atomically
+from actune.core.printing import one_line
+from actune.errors import StorageError
 
 LOG = logging.getLogger(__name__)
 RETRIES = 2  # of a cell whose process died; a mistake that a sentence names would only be repeated
@@ -42,9 +45,10 @@ def is_late(job: Job) -> bool:
 def keep_error(job: Job, cell: Cell, text: str) -> None:
     """What a process said when it broke off, for whoever looks for the reason."""
     file = job.folder / "errors" / f"{cell.key}.txt"
-    with suppress(OSError):
+    with suppress(OSError, StorageError):
+        check_own_folder(file.parent)
         file.parent.mkdir(exist_ok=True)
-        file.write_text(f"{cell.point.name}\n{text}", encoding="utf-8")
+        write_atomically(file, f"{cell.point.name}\n{text}".encode())
 
 
 @dataclass
@@ -67,5 +71,5 @@ class Waiting:
         if times > RETRIES:
             return Event("failed", cell, f"{reason}, {times} times")
         self.cells.appendleft(cell)
-        LOG.info("cell %s is tried again: %s", cell.key, reason)
+        LOG.info("cell %s is tried again: %s", cell.key, one_line(reason))
         return Event("retried", cell, reason)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from actune.bench.vocabulary import checked_settings, one_of, variant_of, words_in
-from actune.core.options import Place
-from actune.core.spec import READING_OPTIONS
+from actune.core import toml
+from actune.core.checks import told
+from actune.core.options import Option, Place, typed
+from actune.core.places import LONGEST_NAME, base_name, exists
+from actune.core.spec import READING_OPTIONS, is_code
 from actune.data.tasks import cards
 from actune.errors import SettingError, nearest
+from actune.methods.finding import is_known
 from actune.methods.recipes import find
 from actune.models.learners import AUTO, check_learner
 
@@ -21,6 +25,10 @@ TABLES = ("title", "grid", "settings", "override", "block", "sweep", "task")
 AXES = {"tasks": "task", "methods": "method", "models": "model", "learners": "learner", "seeds": "seed"}
 DEFAULT_AXES: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetune"], "seeds": [0]}
 _Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
+LONGEST_PATH = 4_000  # letters
+LARGEST_SEED = 2**53  # tables hold it
+ALLOW = "--allow-python-rules"
+DATA = Option("The data.", Place.GRID, "data", str)
 READING = ("data", *(option.name for option in READING_OPTIONS if Place.GRID in option.places))
 
 
@@ -40,8 +48,8 @@ class Point:
 
     @property
     def coordinates(self) -> tuple[str, str, str, str, int, str]:
-        """What tells it from every other cell of a table."""
-        return (self.task, self.method, self.model, self.learner, self.seed, self.variant)
+        """What tells it from every other cell of a table. Files have their base names: a table may be published."""
+        return (base_name(self.task), self.method, base_name(self.model), self.learner, self.seed, self.variant)
 
     @property
     def preset(self) -> str:
@@ -60,6 +68,21 @@ class Grid:
     title: str
     points: tuple[Point, ...]
     text: str  # the file itself
+    python: bool = False  # the user allows that code runs which the file names
+
+    @property
+    def code(self) -> list[str]:
+        """The Python files of rules that the cells would run."""
+        words = {str(point.settings.get("weak", "")) for point in self.points}
+        return sorted(word for word in words if is_code(word))
+
+    def check_code(self) -> None:
+        """Refuses to run code that only the grid names: it may be somebody else's."""
+        if self.code and not self.python:
+            raise SettingError(
+                f"the grid names the Python rules {self.code[0]!r}, which would run as code: read the file, then add "
+                f"{ALLOW}"
+            )
 
     def only(self, filters: Sequence[str]) -> Grid:
         """The cells that `task=trec`, `method=random,actune` and the like leave."""
@@ -76,27 +99,52 @@ class Grid:
             points = [point for point in points if str(getattr(point, name.strip())) in wanted]
         if not points:
             raise SettingError(f"no cell of the grid matches {' and '.join(filters)}: check --only")
-        return Grid(self.title, tuple(points), self.text)
+        return replace(self, points=tuple(points))
 
 
-def load_grid(file: Path) -> Grid:
-    """The grid in a file, or one sentence that says what is wrong with it."""
-    try:
-        return parse_grid(file.read_text(encoding="utf-8"), str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"the grid {str(file)!r} cannot be read: {error}") from error
+def load_grid(file: Path, python: bool = False) -> Grid:
+    """The grid in a file, or one sentence that says what is wrong with it; `python` allows code that it names."""
+    return parse_grid(toml.read_text(file, SettingError), str(file), python)
 
 
-def parse_grid(text: str, source: str = "the grid") -> Grid:
+def parse_grid(text: str, source: str = "the grid", python: bool = False) -> Grid:
     """The grid in a text. `source` is what sentences call it."""
+    tables = toml.parse(text, source, SettingError)
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"{source} is not TOML: {error}") from error
-    try:
-        return Grid(str(tables.get("title", source)), _points(tables), text)
+        _check_names({name: value for name, value in tables.items() if name != "title"})
+        if not python:
+            _check_methods(tables)
+        return Grid(str(tables.get("title", source)), _points(tables), text, python)
     except SettingError as error:
         raise SettingError(f"{source}: {error}") from None
+
+
+def _check_names(value: Any) -> None:
+    """Refuses names that no disk takes, before anybody looks for a file of that name."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _check_names(inner if name != "classes" else None)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_names(inner)
+    elif isinstance(value, str) and ("\0" in value or not _fits(value)):
+        raise SettingError(f"the grid has the name {told(value)}, which is too long or has a NUL: use another name")
+
+
+def _fits(name: str) -> bool:
+    parts = re.split(r"[/\\]", name)
+    return len(name) <= LONGEST_PATH and all(len(part.encode()) <= LONGEST_NAME for part in parts)
+
+
+def _check_methods(tables: Mapping[str, Any]) -> None:
+    """Refuses a method `module:name` that only the grid names: to import a module is to run it."""
+    blocks = [_table(tables, "grid"), *(table for name in ("block", "sweep") for _, table in _tables(tables, name))]
+    for method in (word for table in blocks for word in words_in(table.get("methods", []))):
+        if isinstance(method, str) and ":" in method and not is_known(method):
+            raise SettingError(
+                f"the grid names the method {told(method)}, whose module would run as code: read the module, then add "
+                f"{ALLOW}"
+            )
 
 
 def _points(tables: dict[str, Any]) -> tuple[Point, ...]:
@@ -131,7 +179,7 @@ def _point(point: Point, settings: dict[str, Any], changed: dict[str, Any], data
 
 def _absolute(name: str) -> str:
     """A file or folder under its whole path: cells run elsewhere too. A data set's name stays a name."""
-    return name if name in cards() or not Path(name).exists() else str(Path(name).absolute())
+    return name if name in cards() or not exists(Path(name)) else str(Path(name).absolute())
 
 
 def _in_order(points: list[Point]) -> tuple[Point, ...]:
@@ -163,9 +211,11 @@ def _check_axis(name: str, values: list[Any], where: str) -> None:
         raise SettingError(f"the list {name} in {where} is empty: add at least one value")
     for value in values:
         if name == "seeds" and (type(value) is not int or value < 0):
-            raise SettingError(f"seeds in {where} must be whole numbers of at least 0, not {value!r}")
+            raise SettingError(f"seeds in {where} must be whole numbers of at least 0, not {told(value)}")
+        if name == "seeds" and value > LARGEST_SEED:
+            raise SettingError(f"seeds in {where} must be at most {LARGEST_SEED:,}, not {value:,}")
         if name != "seeds" and not (isinstance(value, str) and value):
-            raise SettingError(f"{name} in {where} must be names, not {value!r}")
+            raise SettingError(f"{name} in {where} must be names, not {told(value)}")
         if name == "methods":
             find(value)
         if name == "learners" and check_learner(value) == AUTO:
@@ -186,8 +236,8 @@ def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *furt
     over: dict[str, list[Any]] = {}
     for name, values in _table(table, "over", where).items():
         for value in values if isinstance(values, list) else [values]:
-            for canonical, typed in checked_settings({name: value}, where).items():
-                over.setdefault(canonical, []).append(typed)
+            for canonical, changed in checked_settings({name: value}, where).items():
+                over.setdefault(canonical, []).append(changed)
     if "over" in further and not over:
         raise SettingError(f"{where} has no values to sweep over: write over = {{ beta = [0, 0.25] }}")
     return axes, checked_settings(_table(table, "settings", where), where), over
@@ -233,7 +283,11 @@ def _data(table: Any, name: str) -> dict[str, Any]:
         raise SettingError(f'{where} needs the path of its data: data = "texts.csv"')
     for word in table:
         one_of(f"{where} has", word, READING)
-    return table
+    options = {option.name: option for option in (*READING_OPTIONS, DATA)}
+    found = {word: typed(options[word], value, f"{where}: setting") for word, value in table.items()}
+    if not all(isinstance(name, str) and name.strip() for name in found.get("classes", [])):
+        raise SettingError(f"{where}: classes must be names, not {told(found['classes'])}")
+    return found
 
 
 def _table(tables: Mapping[str, Any], name: str, where: str = "a grid") -> dict[str, Any]:

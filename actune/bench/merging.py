@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actune.bench.store import GRID, Results, files_in, has_cells, put_files
+from actune.bench.copying import copy_cell
+from actune.bench.portable import grid_without_paths
+from actune.bench.store import GRID, Results, has_cells
 from actune.bench.tidy import TidyRecord, write_tidy
+from actune.core import toml
 from actune.core.files import locked
 from actune.errors import SettingError
 
@@ -52,7 +55,8 @@ def _take(source: Results, results: Results, notes: list[str]) -> int:
                 f"{point.name} in {source.folder} was run with other settings or on another device, so it is left out"
             )
     grid = source.folder / GRID
-    text = grid.read_text(encoding="utf-8") if grid.is_file() and not results.cells else None
+    # a link could stand for any file of this machine, and what is copied may be published
+    text = grid_without_paths(toml.read_text(grid, follow=False)) if grid.is_file() and not results.cells else None
     results.add(new, text)
     finished, taken, tabled = set(results.finished()), 0, dict[str, TidyRecord]()
     for key in (key for key in source.finished() if key in new):
@@ -61,7 +65,7 @@ def _take(source: Results, results: Results, notes: list[str]) -> int:
             if isinstance(record, TidyRecord):
                 tabled[key] = record
             else:
-                put_files(files_in(source.place(key)), results.place(key))
+                copy_cell(source.place(key), results.place(key))
             taken += 1
         elif _accuracies(source, key) != _accuracies(results, key):
             notes.append(

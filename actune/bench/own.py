@@ -13,12 +13,16 @@ from actune.bench.grid import READING, Grid, parse_grid
 from actune.bench.verdict import BASELINE
 from actune.bench.vocabulary import RUN_SETTINGS
 from actune.core import toml
+from actune.core.checks import told
 from actune.core.options import Place, options_of
+from actune.core.places import exists
 from actune.core.printing import counted
 from actune.core.run_options import RunOptions
 from actune.core.spec import RunSpec
 from actune.data.tasks import cards
 from actune.errors import DataError, SettingError
+
+MOST_SEEDS = 10_000
 
 
 def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: str) -> Grid:
@@ -29,7 +33,9 @@ def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: s
             f"a comparison needs at least one method other than {BASELINE}, for example --methods auto,entropy"
         )
     if seeds < 1:
-        raise SettingError(f"--seeds must be at least 1, not {seeds}")
+        raise SettingError(f"--seeds must be at least 1, not {told(seeds)}")
+    if seeds > MOST_SEEDS:
+        raise SettingError(f"--seeds must be at most {MOST_SEEDS:,}, not {told(seeds)}")
     said: Mapping[str, Any] = options
     data, named = options["source"], options["source"] in cards()
     name = data if named else short_name(data)
@@ -47,13 +53,13 @@ def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: s
     words, reading = toml.dumps(tables), _reading(options)
     if not named:
         path = Path(data).expanduser()
-        place = str(path.absolute()) if path.exists() else data  # or a hub id
+        place = str(path.absolute()) if exists(path) else data  # or a hub id
         words += f"\n[task.{json.dumps(name)}]\n" + toml.dumps({"data": place, **reading})
     elif reading:
         raise SettingError(
             f"{data!r} is a named data set with its own columns: leave out --{next(iter(reading)).replace('_', '-')}"
         )
-    return parse_grid(words, "the comparison")
+    return parse_grid(words, "the comparison", python=True)  # all of it stood on the command line
 
 
 def check_test_set(grid: Grid, data_dir: Path | None = None) -> None:

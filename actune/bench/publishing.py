@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actune.bench.evidence import Evidence, Key
-from actune.bench.store import GRID, TABLE, Results, has_cells
+from actune.bench.portable import grid_without_paths
+from actune.bench.results_table import TABLE
+from actune.bench.store import GRID, Results, has_cells
 from actune.bench.tidy import TIDY_FILES, write_tidy
+from actune.core import toml
 from actune.core.files import replacing_folder, storage_sentences
 from actune.errors import SettingError
 
@@ -33,12 +36,16 @@ def publish(source: Path, target: Path) -> Published:
     if not cells:
         raise SettingError(f"{str(source)!r} has no finished cell yet: run the grid first")
     _check_target(target, set(cells))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with storage_sentences(target), replacing_folder(target) as scratch:
+    if target.is_symlink():
+        target = target.resolve()
+    with storage_sentences(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing_folder(target) as scratch:
         write_tidy(scratch, cells, cells_on_the_map(results))
         results.write_csv(scratch)
         if (source / GRID).is_file():
-            (scratch / GRID).write_bytes((source / GRID).read_bytes())
+            text = grid_without_paths(toml.read_text(source / GRID, follow=False))
+            (scratch / GRID).write_text(text, encoding="utf-8", newline="\n")
     size = sum(file.stat().st_size for file in target.iterdir())
     return Published(target, len(cells), len(results.cells) - len(cells), size)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from actune.bench.checking import checked_classes, checked_made, checked_rounds
+from actune.core import toml
 from actune.core.facts import RoundFacts
+from actune.errors import RunFolderError
 from actune.session.config import Config, load_config
 from actune.store.store import FILE as RUN
 from actune.store.store import Store
@@ -62,7 +64,7 @@ class RunFolderRecord:
 
     @property
     def tables(self) -> Mapping[str, Any]:
-        return tomllib.loads((self.folder / RUN).read_text(encoding="utf-8"))
+        return toml.read(self.folder / RUN)
 
     def predictions(self) -> Classes | None:
         import numpy as np
@@ -70,7 +72,16 @@ class RunFolderRecord:
         files = sorted((self.folder / "arrays").glob("fit-*.safetensors"))
         found = [_array(file, "test_predictions") for file in files]
         kept = [array for array in found if array is not None]
-        return np.stack(kept) if kept and len(kept) == len(found) else None
+        if not kept or len(kept) < len(found):
+            return None
+        truth = self.truth()
+        sizes = {len(array) for array in (*kept, *(() if truth is None else (truth,)))}
+        if len(sizes) > 1 or len(kept) > len(self.rounds):
+            raise RunFolderError(
+                f"{str(self.folder)!r} has predictions that do not fit to its rounds or texts: restore the folder from "
+                "a backup"
+            )
+        return np.stack(kept)
 
     def truth(self) -> Classes | None:
         return _array(self.folder / "arrays" / "truth.safetensors", "test")
@@ -87,13 +98,20 @@ def record_in(folder: Path) -> RunFolderRecord | None:
     if not (folder / RUN).is_file():
         return None
     with Store.reading(folder) as store:
-        made = store.fact(FINISHED)
-        return RunFolderRecord(folder, load_config(folder), made, tuple(store.rounds())) if made else None
+        if not (made := store.fact(FINISHED)):
+            return None
+        source = repr(str(folder))
+        rounds = checked_rounds(tuple(store.rounds()), source)
+        return RunFolderRecord(folder, load_config(folder), checked_made(made, source), rounds)
 
 
 def _array(file: Path, name: str) -> Classes | None:
-    import numpy as np
+    from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    found = load_file(file).get(name) if file.is_file() else None
-    return None if found is None else found.astype(np.int64)
+    try:
+        found = load_file(file).get(name) if file.is_file() else None
+    # safetensors' own for a broken header, and the others for what numpy cannot make of a whole one
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+        raise RunFolderError(f"{str(file)!r} is damaged ({error}): restore the folder from a backup") from error
+    return None if found is None else checked_classes(found, 1, repr(str(file)))

@@ -99,7 +99,7 @@ def _made_so(cell: Cell, known: TidyRecord | None) -> bool:
         return True
     config, version = known.config, known.made.get("results")
     same = spec_of(config.request, config.settings, config.training) == cell.spec
-    return same and known.point == cell.point and version in (None, RESULTS)
+    return same and known.point.coordinates == cell.point.coordinates and version in (None, RESULTS)
 
 
 def _anew_told(results: Results, left: Sequence[Cell]) -> str:

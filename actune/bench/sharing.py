@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 
 from actune.bench.cells import version_of
 from actune.core.classifier import Classifier, Moments, Readout
-from actune.core.files import locked, replacing, replacing_folder
+from actune.core.files import locked, replacing, replacing_folder, storage_sentences
 from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.training_set import TrainingSet
@@ -136,6 +136,7 @@ class SharedFirstModel:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """One process at a time; the others wait. A killed one leaves no lock behind."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with storage_sentences(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     with locked(folder, "sharing", wait=True):
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -10,13 +9,28 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from actune import __version__
+from actune.bench.checking import check_facts, checked_key
 from actune.bench.grid import Grid, Point, load_grid
 from actune.bench.progress import GridProgress
 from actune.bench.records import CellRecord, record_in
-from actune.bench.tidy import CELLS, PLACE, TidyRecord, read_tidy
+from actune.bench.results_table import (
+    PARQUET,
+    PLACE,
+    RESULT_COLUMNS,
+    SECONDS,
+    TABLE,
+    as_csv,
+    places,
+    read_results,
+    table_in,
+    typed,
+)
+from actune.bench.tidy import CELLS, TidyRecord, read_tidy
 from actune.core import toml
+from actune.core.checks import told
 from actune.core.facts import RoundFacts
-from actune.core.files import replacing_folder, storage_sentences, write_atomically
+from actune.core.files import is_scratch, storage_sentences, write_atomically
+from actune.core.places import PRIVATE_FOLDER, inside
 from actune.errors import ActuneError, RunFolderError
 from actune.store.store import Store
 
@@ -28,15 +42,7 @@ if TYPE_CHECKING:
     Classes = npt.NDArray[np.int64]
 
 RESULTS_FORMAT = 1
-FILE, GRID, TABLE, PARQUET = "bench.toml", "grid.toml", "results.csv", "results.parquet"
-SECONDS = ("fit", "evaluate", "select")
-TEXTS = ("cell", "task", "method", "model", "learner", "variant", "machine", "versions", "commit")
-NUMBERS = ("seed", "round", "labels", "pseudo_labels")
-RESULT_COLUMNS = (
-    *("cell", *PLACE, "round", "labels", "accuracy", "macro_f1", "pseudo_labels", "pseudo_label_accuracy"),
-    *(f"seconds_{phase}" for phase in SECONDS),
-    *("machine", "versions", "commit"),
-)
+FILE, GRID, PLACES = "bench.toml", "grid.toml", "cells"
 ORDER = ["task", "model", "learner", "variant", "method", "seed", "round"]
 
 
@@ -48,7 +54,7 @@ class Results:
         self._records: dict[str, CellRecord] = {}
         if not folder.is_dir():
             raise RunFolderError(f"there is no folder {str(folder)!r}: check the path")
-        if not has_cells(folder) and _table_in(folder) is None:
+        if not has_cells(folder) and table_in(folder) is None:
             raise RunFolderError(
                 f"{str(folder)!r} is not a results folder: it has neither {FILE} nor {CELLS} nor {TABLE}"
             )
@@ -57,11 +63,11 @@ class Results:
     def opened(cls, folder: Path) -> Results:
         """The results of a folder, which is made where there is none; a strange folder is refused."""
         with storage_sentences(folder):
-            if folder.exists() and not has_cells(folder) and any(folder.iterdir()):
-                if _table_in(folder):
+            if folder.exists() and not has_cells(folder) and not all(map(is_scratch, folder.iterdir())):
+                if table_in(folder):
                     raise _table_alone(folder)
                 raise RunFolderError(f"{str(folder)!r} is not empty and not a results folder: choose another folder")
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
         new = not has_cells(folder)
         if new:
             _write(folder, {"format": RESULTS_FORMAT, "actune": __version__, "id": uuid4().hex, "cells": {}})
@@ -72,7 +78,7 @@ class Results:
         if not (folder / FILE).is_file():  # tables that somebody published: work goes on here
             _write(folder, {**found.facts, "id": uuid4().hex})
         with storage_sentences(folder):
-            (folder / "cells").mkdir(exist_ok=True)
+            inside(folder, PLACES).mkdir(exist_ok=True, mode=PRIVATE_FOLDER)
         return found
 
     @cached_property
@@ -84,17 +90,16 @@ class Results:
             version = next(iter(self.tidy.values())).config.versions.get("actune", "")
             return {"format": RESULTS_FORMAT, "actune": version, "cells": cells}
         if not file.is_file():
-            return {"cells": _places(_read(self.folder))}
-        try:
-            facts = tomllib.loads(file.read_text(encoding="utf-8"))
-            version = facts["format"]
-        except (ValueError, KeyError) as error:
-            raise RunFolderError(f"{str(file)!r} cannot be read: {error}") from error
-        if version != RESULTS_FORMAT:
+            if not self.published:
+                raise RunFolderError(f"{str(self.folder)!r} does not say which cells it has: {FILE} is missing")
+            return {"cells": places(self.table())}
+        facts = toml.read(file)
+        if (found := facts.get("format")) != RESULTS_FORMAT:
             raise RunFolderError(
-                f"{str(self.folder)!r} was written by another version of actune (format {version}, this one reads "
+                f"{str(self.folder)!r} was written by another version of actune (format {told(found)}, this one reads "
                 f"{RESULTS_FORMAT}): use that version, or choose another folder"
             )
+        check_facts(facts, repr(str(file)))
         return facts
 
     @cached_property
@@ -148,8 +153,8 @@ class Results:
             _write(self.folder, self.facts)
 
     def place(self, key: str) -> Path:
-        """The run folder of a cell."""
-        return self.folder / "cells" / key
+        """The run folder of a cell: a folder in cells/, whatever somebody else's files call it."""
+        return inside(self.folder, f"{PLACES}/{checked_key(key, repr(str(self.folder)))}")
 
     def finished(self) -> list[str]:
         """The planned cells that are done, in the order of the plan."""
@@ -160,6 +165,8 @@ class Results:
 
     def record(self, key: str) -> CellRecord | None:
         """What is known of a finished cell; its run folder is asked before the tables."""
+        if self.published:
+            return None
         if key not in self._records:
             found: CellRecord | None = record_in(self.place(key))
             if found is None and key in self.tidy and key not in self._anew and self.tidy[key].complete:
@@ -193,7 +200,7 @@ class Results:
         record, point = self.record(key), self.cells[key]
         if record is None:
             raise RunFolderError(f"the cell {key} is not finished: run the grid again")
-        place = {name: getattr(point, name) for name in PLACE}
+        place = dict(zip(PLACE, point.coordinates, strict=True))
         versions = record.config.versions
         return [{"cell": key, **place, **_row(facts, versions, record.made)} for facts in record.rounds]
 
@@ -202,9 +209,9 @@ class Results:
         import pandas as pd
 
         if self.published:
-            return _read(self.folder)
+            return read_results(self._table_file)
         table = pd.DataFrame([row for key in self.finished() for row in self.rows(key)], columns=RESULT_COLUMNS)
-        return _typed(table).sort_values(ORDER, kind="stable", ignore_index=True)
+        return typed(table).sort_values(ORDER, kind="stable", ignore_index=True)
 
     def write_table(self) -> Path:
         """Writes the table as CSV and as Parquet."""
@@ -213,7 +220,7 @@ class Results:
 
     def write_csv(self, folder: Path) -> Path:
         """Writes the table as CSV into a folder."""
-        write_atomically(folder / TABLE, self.table().to_csv(index=False, lineterminator="\n").encode())
+        write_atomically(folder / TABLE, as_csv(self.table()))
         return folder / TABLE
 
     def predictions(self, key: str) -> Classes | None:
@@ -241,8 +248,14 @@ class Results:
     @property
     def published(self) -> bool:
         """Whether there is a table alone, without the cells that it was made of."""
-        cells = (self.folder / "cells").is_dir() or (self.folder / CELLS).is_file()
-        return _table_in(self.folder) is not None and not cells
+        cells = (self.folder / PLACES).is_dir() or (self.folder / CELLS).is_file()
+        return table_in(self.folder) is not None and not cells
+
+    @property
+    def _table_file(self) -> Path:
+        file = table_in(self.folder)
+        assert file is not None
+        return file
 
 
 def has_cells(folder: Path) -> bool:
@@ -255,22 +268,6 @@ def _table_alone(folder: Path) -> RunFolderError:
         f"{str(folder)!r} has a results table without {CELLS}, which says how its cells were made: choose another "
         "folder"
     )
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    """A run folder as bytes by name, to be sent elsewhere; nothing where it is no run yet."""
-    if not (folder / "run.toml").is_file():
-        return {}
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def put_files(files: Mapping[str, bytes], folder: Path) -> None:
-    """The run folder that these files are, in the place of what was there: all of it or nothing."""
-    with storage_sentences(folder), replacing_folder(folder) as scratch:
-        for name, content in files.items():
-            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            (scratch / name).write_bytes(content)
 
 
 def _row(facts: RoundFacts, versions: Mapping[str, str], made: Mapping[str, Any]) -> dict[str, Any]:
@@ -286,40 +283,6 @@ def _row(facts: RoundFacts, versions: Mapping[str, str], made: Mapping[str, Any]
         "versions": " ".join(f"{name}={version}" for name, version in versions.items()),
         "commit": made["commit"],
     }
-
-
-def _table_in(folder: Path) -> Path | None:
-    """The table of a folder, as CSV or as Parquet."""
-    return next((folder / name for name in (TABLE, PARQUET) if (folder / name).is_file()), None)
-
-
-def _read(folder: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    file = _table_in(folder)
-    assert file is not None
-    try:
-        csv = file.name == TABLE
-        table = pd.read_csv(file, dtype=str, keep_default_na=False) if csv else pd.read_parquet(file)
-        if missing := [name for name in RESULT_COLUMNS if name not in table]:
-            raise RunFolderError(f"{str(file)!r} is not a results table: it has no column {missing[0]!r}")
-        return _typed(table[list(RESULT_COLUMNS)].mask(table == "") if csv else table)
-    except (ValueError, OSError) as error:  # pandas and pyarrow raise one of these, or a kind of it
-        why = str(error).splitlines()[0]
-        raise RunFolderError(f"{str(file)!r} is damaged or not a results table: {why}") from error
-
-
-def _places(table: pd.DataFrame) -> dict[str, list[Any]]:
-    """Where each cell of a table stands in its grid."""
-    columns = [table[name].tolist() for name in ("cell", *PLACE)]
-    return {cell: place for cell, *place in zip(*columns, strict=True)}
-
-
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    texts = {name: table[name].fillna("").astype(str) for name in TEXTS}
-    numbers = {name: table[name].astype("int64") for name in NUMBERS}
-    others: Iterable[str] = [name for name in RESULT_COLUMNS if name not in texts and name not in numbers]
-    return table.assign(**texts, **numbers, **{name: table[name].astype("float64") for name in others})
 
 
 def _write(folder: Path, facts: Mapping[str, Any]) -> None:

@@ -13,10 +13,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from actune.bench.checking import checked_classes, checked_key, checked_made, checked_point, checked_rounds
 from actune.bench.grid import Point
+from actune.bench.parquet import read_limited
+from actune.bench.portable import without_paths
 from actune.bench.records import CellRecord
+from actune.bench.results_table import PLACE
+from actune.core.checks import told
 from actune.core.facts import RoundFacts
-from actune.core.files import write_atomically
+from actune.core.files import storage_sentences, write_atomically
+from actune.core.places import open_regular
 from actune.errors import RunFolderError
 from actune.session.config import Config, config_of
 
@@ -31,7 +37,10 @@ if TYPE_CHECKING:
 
 CELLS, ROUNDS, PREDICTIONS, MAPS = "cells.jsonl", "rounds.jsonl", "predictions.parquet", "maps.parquet"
 TIDY_FILES = (CELLS, ROUNDS, PREDICTIONS, MAPS)
-PLACE = ("task", "method", "model", "learner", "seed", "variant")
+COLUMNS = {
+    PREDICTIONS: ["cell", "round", "truth", "predicted"],
+    MAPS: ["cell", "predicted", "asked", "labelled", "point"],
+}
 MADE = ("machine", "commit", "results")
 RESTORE = "restore the file, or choose another folder"
 
@@ -58,39 +67,56 @@ class TidyRecord:
     def predictions(self) -> Classes | None:
         import numpy as np
 
-        lines = self._lines(PREDICTIONS)
-        found = sorted((line["round"], line["predicted"]) for line in lines)
-        return np.array([predicted for _, predicted in found], np.int64) if found else None
+        if not (lines := self._lines(PREDICTIONS)):
+            return None
+        rounds = checked_classes([line["round"] for line in lines], 1, self._told(PREDICTIONS))
+        predicted = checked_classes([line["predicted"] for line in lines], 2, self._told(PREDICTIONS))
+        whole = sorted(rounds) == list(range(len(lines))) and len(lines) <= len(self.rounds)
+        if not whole or predicted.shape[1:] != self._truth(lines).shape:
+            raise RunFolderError(f"{self._told(PREDICTIONS)} has rounds or texts that do not fit: {RESTORE}")
+        return np.asarray(predicted[np.argsort(rounds)])
 
     def truth(self) -> Classes | None:
-        import numpy as np
-
         lines = self._lines(PREDICTIONS)
-        return np.array(lines[0]["truth"], np.int64) if lines else None
+        return self._truth(lines) if lines else None
+
+    def _truth(self, lines: list[dict[str, Any]]) -> Classes:
+        return checked_classes(lines[0]["truth"], 1, self._told(PREDICTIONS))
+
+    def _told(self, name: str) -> str:
+        return f"the cell {self.key} in {str(self.folder / name)!r}"
 
     def first_map(self) -> Map | None:
         import numpy as np
 
         from actune.report.maps import Map
 
-        lines = self._lines(MAPS)
-        if not lines:
+        if not (lines := self._lines(MAPS)):
             return None
-        columns = {name: np.array([line[name] for line in lines]) for name in lines[0]}
-        points = columns["point"].astype(np.float32)
-        return Map(1, points, columns["predicted"], columns["asked"], columns["labelled"], None, None)
+        predicted = checked_classes([line["predicted"] for line in lines], 1, self._told(MAPS))
+        try:
+            points = np.array([line["point"] for line in lines], np.float32)
+            asked, labelled = (np.array([line[name] for line in lines], bool) for name in ("asked", "labelled"))
+        except (TypeError, ValueError) as error:
+            raise RunFolderError(f"{self._told(MAPS)} is no map ({error}): {RESTORE}") from error
+        if points.ndim != 2 or points.shape[1] < 2 or not np.isfinite(points).all():
+            raise RunFolderError(f"{self._told(MAPS)} is no map, because its points are no points: {RESTORE}")
+        return Map(1, points, predicted, asked, labelled, None, None)
 
     def _lines(self, name: str) -> list[dict[str, Any]]:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         file = self.folder / name
         if not file.is_file():
             return []
         try:
-            lines: list[dict[str, Any]] = pq.read_table(file, filters=[("cell", "=", self.key)]).to_pylist()
-        except (pa.ArrowException, OSError) as error:
-            why = str(error).splitlines()[0]
+            table = read_limited(file, self.key)
+            if missing := [column for column in COLUMNS[name] if column not in table.column_names]:
+                raise RunFolderError(f"{str(file)!r} is not a results table: it has no column {missing[0]!r}")
+            lines: list[dict[str, Any]] = table.select(COLUMNS[name]).to_pylist()
+        # pyarrow raises one of these, or a kind of it, for whatever a file may hold
+        except (pa.ArrowException, ValueError, TypeError, OverflowError, OSError) as error:
+            why = (str(error).splitlines() or [type(error).__name__])[0]
             raise RunFolderError(f"{str(file)!r} is damaged or not a results table ({why}): {RESTORE}") from error
         return lines
 
@@ -102,17 +128,17 @@ def read_tidy(folder: Path) -> dict[str, TidyRecord]:
     rounds = _rounds_of(folder / ROUNDS)
     cells: dict[str, TidyRecord] = {}
     for number, line in _lines_of(folder / CELLS):
-        try:
-            key, point = str(line["cell"]), Point(*(line[name] for name in PLACE))
-            made = {name: line.get(name) for name in MADE}
-            record = TidyRecord(folder, key, point, made, dict(line["run"]), rounds.pop(key, ()))
-        except (KeyError, TypeError, ValueError) as error:
-            raise _damaged(folder / CELLS, number, f"it has no {error}") from error
+        if missing := [name for name in ("cell", *PLACE, "run") if name not in line]:
+            raise _damaged(folder / CELLS, number, f"it has no {missing[0]!r}")
+        source = f"line {number:,} of {str(folder / CELLS)!r}"
+        key, point = checked_key(line["cell"], source), checked_point([line[name] for name in PLACE], source)
+        made = checked_made({name: line.get(name) for name in MADE}, source)
+        if not isinstance(line["run"], dict):
+            raise _damaged(folder / CELLS, number, "its run is no table")
         if key in cells:
             raise _damaged(folder / CELLS, number, f"the cell {key} occurs twice")
-        if [facts.round for facts in record.rounds] != list(range(len(record.rounds))):
-            raise RunFolderError(f"{str(folder / ROUNDS)!r} lacks rounds of the cell {key}: {RESTORE}")
-        cells[key] = record
+        found = checked_rounds(rounds.pop(key, ()), f"the cell {key} in {str(folder / ROUNDS)!r}")
+        cells[key] = TidyRecord(folder, key, point, made, line["run"], found)
     return cells  # rounds of other cells are what a killed process wrote before it wrote the cells
 
 
@@ -127,7 +153,12 @@ def write_tidy(folder: Path, cells: Mapping[str, tuple[Point, CellRecord]], mapp
 def _cell_lines(cells: Mapping[str, tuple[Point, CellRecord]]) -> Iterator[dict[str, Any]]:
     for key, (point, record) in cells.items():
         place = dict(zip(PLACE, point.coordinates, strict=True))
-        yield {"cell": key, **place, **{name: record.made.get(name) for name in MADE}, "run": dict(record.tables)}
+        yield {
+            "cell": key,
+            **place,
+            **{name: record.made.get(name) for name in MADE},
+            "run": without_paths(record.tables),
+        }
 
 
 def _round_lines(cells: Mapping[str, tuple[Point, CellRecord]]) -> Iterator[dict[str, Any]]:
@@ -170,7 +201,8 @@ def _write_parquet(file: Path, table: pa.Table) -> None:
     import pyarrow.parquet as pq
 
     if not table.num_rows:
-        file.unlink(missing_ok=True)
+        with storage_sentences(file):
+            file.unlink(missing_ok=True)
         return
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", compression_level=19)
@@ -182,23 +214,25 @@ def _rounds_of(file: Path) -> dict[str, tuple[RoundFacts, ...]]:
     found: dict[str, list[RoundFacts]] = {}
     for number, line in _lines_of(file):
         try:
-            key = str(line.pop("cell"))
-            facts = RoundFacts.from_json(line)
-        except (KeyError, TypeError, ValueError) as error:
+            key, facts = str(line.pop("cell")), RoundFacts.from_json(line)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise _damaged(file, number, f"it is not a round of a cell: {error}") from error
+        if type(facts.round) is not int:
+            raise _damaged(file, number, f"its round is {told(facts.round)}")
         found.setdefault(key, []).append(facts)
     return {key: tuple(sorted(rounds, key=lambda facts: facts.round)) for key, rounds in found.items()}
 
 
 def _lines_of(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        texts = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"{str(file)!r} cannot be read ({error}): {RESTORE}") from error
-    for number, text in enumerate(texts, 1):
+    with open_regular(file) as handle:
+        try:
+            texts = handle.read().decode("utf-8").split("\n")  # no text has a line break that JSON does not escape
+        except (OSError, UnicodeDecodeError) as error:
+            raise RunFolderError(f"{str(file)!r} cannot be read ({error}): {RESTORE}") from error
+    for number, text in enumerate(texts[: -1 if texts[-1] == "" else None], 1):
         try:
             line = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _damaged(file, number, str(error)) from error
         if not isinstance(line, dict):
             raise _damaged(file, number, "it is not a JSON object")

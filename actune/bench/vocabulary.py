@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from actune.core.options import Place, options_at, typed
+from actune.core.places import base_name
 from actune.core.settings import SYMBOLS, Settings, Training, full_name, override, split_changes
 from actune.core.spec import RunSpec
 from actune.errors import SettingError, nearest
@@ -41,7 +42,7 @@ def variant_of(changed: Mapping[str, Any], weak: bool) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else base_name(str(value))
 
 
 def one_of(what: str, word: str, known: Iterable[str]) -> None:

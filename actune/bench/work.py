@@ -17,6 +17,7 @@ from actune.annotators.oracle import Oracle
 from actune.bench.cells import Cell, data_digest, load
 from actune.bench.pruning import finish, prune
 from actune.core.facts import RoundFacts
+from actune.core.files import storage_sentences
 from actune.core.run_options import RunOptions
 from actune.core.task import Task
 from actune.data.tasks import VARIABLE
@@ -72,7 +73,8 @@ def run_cell(cell: Cell, job: Job, tell: Callable[[CellStep], None] = lambda ste
         )
     words = _Telling(tell)
     folder = job.folder / "cells" / cell.key
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    with storage_sentences(folder.parent):
+        folder.parent.mkdir(parents=True, exist_ok=True)
     threads = torch.get_num_threads()
     try:
         with _limited(cell.device.threads):

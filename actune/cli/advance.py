@@ -21,6 +21,7 @@ def advance(
         bool, typer.Option("--finish", help="Fine-tune the whole encoder on all answers, for the final model.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Train again even if there are no new answers.")] = False,
+    method: options.OwnMethod = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -39,7 +40,7 @@ def advance(
 
     output = Output(json, quiet)
     with progress_bars(output) as bars:
-        session = open_project(folder, bars)
+        session = open_project(folder, bars, method)
         trained = force or session.has_news(finish)
         if trained:
             facts = session.finish() if finish else session.advance()

@@ -18,11 +18,13 @@ from actune.cli import (
     label_model,
     methods,
     predict,
+    repair,
     report,
     run,
     start,
     status,
     tell,
+    verify,
 )
 from actune.cli.failures import Commands
 
@@ -47,7 +49,7 @@ PANELS = {
         label_model.label_model,
     ),
     "Run on labelled data": (run.run,),
-    "Inspect": (report.report, methods.methods, doctor.doctor),
+    "Inspect": (report.report, verify.verify, repair.repair, methods.methods, doctor.doctor),
     "Experiments": (compare.compare,),
 }
 for panel, commands in PANELS.items():

@@ -20,7 +20,7 @@ def ask(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"Write the questions to {options.WRITTEN}; by default they are printed.",
+            help=f"Write the questions to {options.OUTPUT}; by default they are printed as a table.",
         ),
     ] = None,
     raw: options.Raw = False,
@@ -40,17 +40,18 @@ def ask(
     from actune.data.export import check_target
     from actune.session.setup import open_session
 
-    output = Output(json, quiet)
+    output = Output(json, quiet, to)
     if to is not None:
         check_target(to)
     session = open_session(folder)
     questions = session.ask()
     if to is not None and questions:
-        _check_replaceable(to, session)
+        if output.is_free:
+            _check_replaceable(to, session)
         output.say(
             *write_questions(to, questions, raw),
-            f"{counted(len(questions), 'question')} written to {to}: fill in the column `label`",
-            f"next: actune tell {folder} {to}",
+            f"{counted(len(questions), 'question')} written to {output.named(to)}: fill in the column `label`",
+            f"next: actune tell {folder} {to if output.is_free else 'FILE'}",
         )
     elif questions:
         rows = [[one.id, abridged(one.text, MOST_SHOWN), one.suggestion, one.confidence] for one in questions]

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from actune.cli.console import Output, running_code
+
 if TYPE_CHECKING:
     from actune.bench.cells import CellDevice
+    from actune.bench.grid import Grid
     from actune.bench.local import Local
 
 GridFile = Annotated[
@@ -38,7 +41,25 @@ Workers = Annotated[
         help="The number of cells that run at the same time; by default one per core, or one per GPU.",
     ),
 ]
+AllowPython = Annotated[
+    bool,
+    typer.Option(
+        "--allow-python-rules",
+        help='Run Python code that the grid names: rules (weak = "rules.py") and methods (module:name). Use it only '
+        "for code that you have read.",
+    ),
+]
 ResultsFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The results folder of `actune bench run`.")]
+
+
+def load_grid(file: Path, python: bool, output: Output) -> Grid:
+    """The grid; a line says which code will run."""
+    from actune.bench.grid import load_grid
+
+    grid = load_grid(file, python)
+    grid.check_code()
+    output.say(*map(running_code, grid.code))
+    return grid
 
 
 def local(device: str, workers: int | None, threads: int | None, here: bool = True) -> tuple[CellDevice, Local]:

@@ -26,11 +26,14 @@ def figures(
     from actune.bench.figures.drawing import FORMATS
     from actune.bench.paper.figures.collection import draw_all
     from actune.bench.store import Results
+    from actune.core.files import check_own_folder
 
     kinds = [word.strip() for word in formats.split(",") if word.strip()]
     if not kinds or (strange := sorted(set(kinds) - set(FORMATS))):
         raise SettingError(f"--formats takes {', '.join(FORMATS)}, not {strange[0] if kinds else formats!r}")
     output, place = Output(json, quiet), out or folder / "figures"
+    if out is None:
+        check_own_folder(place)
     drawn, missing = draw_all(Results(folder), place, kinds)
     output.show("drawn", ["file", "what"], [[each.name, each.title] for each in drawn])
     output.say(*(f"missing: {each.title} (needs {each.needs}); {each.grid} has the runs" for each in missing))
@@ -41,7 +44,10 @@ def figures(
 
 def report(
     folder: bench_options.ResultsFolder,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The HTML file; by default DIR/report.html.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The HTML file, or - for standard output; by default DIR/report.html."),
+    ] = None,
     latex: Annotated[
         bool, typer.Option("--latex", help="Also write the tables as LaTeX files next to the page.")
     ] = False,
@@ -54,9 +60,13 @@ def report(
     """
     from actune.bench.paper.page import write_page
     from actune.bench.store import Results
+    from actune.core.outputs import named_output
 
-    output = Output(json, quiet)
-    found, files = write_page(Results(folder), out or folder / "report.html", latex)
+    output = Output(json, quiet, out)
+    if latex and not output.is_free:
+        raise SettingError("--latex writes files next to the page, and --out - writes none: leave one of them out")
+    place = folder / "report.html" if out is None else named_output(out)
+    found, files = write_page(Results(folder), place, latex)
     for table in found.rankings:
         output.show(table.title, table.columns, table.rows)
     if found.judged:
@@ -67,7 +77,7 @@ def report(
         output.say(*(f"missing: {each.title}; {each.grid} has the runs" for each in found.missing))
     if not found.progress.complete:
         output.say(found.progress.sentence)
-    output.say(f"report: {', '.join(map(str, files))}")
+    output.say(f"report: {', '.join(map(output.named, files))}")
     claims = [
         {
             "claim": each.claim.name,

@@ -25,6 +25,7 @@ def plan(
     device: options.Device = "auto",
     data_dir: options.DataDir = None,
     only: bench_options.Only = None,
+    allow_python_rules: bench_options.AllowPython = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -37,11 +38,10 @@ def plan(
     from actune.bench.cells import plan_some
     from actune.bench.estimates import Estimates
     from actune.bench.forecast import forecast
-    from actune.bench.grid import load_grid
     from actune.bench.store import Results, has_cells
 
     output = Output(json, quiet)
-    found = load_grid(grid)
+    found = bench_options.load_grid(grid, allow_python_rules, output)
     there, how = bench_options.local(device, workers, threads, here=False)
     every, cells, note = plan_some(found, only or (), there, data_dir)
     results = Results(out) if out and has_cells(out) else None

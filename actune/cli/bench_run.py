@@ -11,6 +11,7 @@ import typer
 
 from actune.cli import bench_options, options
 from actune.cli.console import Output, counted
+from actune.core.printing import one_line
 from actune.errors import SettingError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def run(
     device: options.Device = "auto",
     data_dir: options.DataDir = None,
     only: bench_options.Only = None,
+    allow_python_rules: bench_options.AllowPython = False,
     keep_models: Annotated[str, typer.Option(help="Which models each cell keeps: none, last or all.")] = "none",
     seconds: Annotated[
         float | None,
@@ -64,12 +66,11 @@ def run(
 
     Example: actune bench run benchmarks/grids/smoke.toml --workers 2
     """
-    from actune.bench.grid import load_grid
     from actune.bench.run import prepare
     from actune.cli.live import watched
 
     output, folder = Output(json, quiet), out or Path("runs") / grid.stem
-    found, models = load_grid(grid), _kept(keep_models)
+    found, models = bench_options.load_grid(grid, allow_python_rules, output), _kept(keep_models)
     if executor not in ("local", "ray"):
         raise SettingError(f"--executor must be local or ray, not {executor!r}")
     if executor == "local" and (address or gpus_per_cell is not None):
@@ -123,7 +124,7 @@ def _tell(output: Output, work: GridRun) -> None:
     output.give(facts)
     if work.failed:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in facts["failed"].items())
-        typer.echo(f"actune: {counted(len(work.failed), 'cell')} failed: {reasons}", err=True)
+        typer.echo(one_line(f"actune: {counted(len(work.failed), 'cell')} failed: {reasons}"), err=True)
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from actune.cli import bench_options
 from actune.cli.console import Output, counted
 from actune.cli.options import Json, Quiet, run_options
 from actune.core.options import Place
+from actune.core.printing import printable
 from actune.core.run_options import RunOptions
 from actune.errors import ActuneError
 
@@ -30,7 +31,10 @@ def compare(
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The HTML file; by default compare.html in the results folder."),
+        typer.Option(
+            metavar="FILE",
+            help="The HTML file, or - for standard output; by default compare.html in the results folder.",
+        ),
     ] = None,
     workers: bench_options.Workers = None,
     threads: bench_options.Threads = None,
@@ -51,15 +55,13 @@ def compare(
     from actune.bench.run import prepare
     from actune.bench.verdict import compare_with_random
     from actune.cli.live import watched
-    from actune.report.page import check_place
+    from actune.core.outputs import named_output
 
-    output = Output(json, quiet)
+    output = Output(json, quiet, to)
     chosen = [word.strip() for word in methods.split(",") if word.strip()]
     grid = own_grid(options, chosen, seeds, learner)
     folder = out or Path("runs") / f"compare-{short_name(options['source'])}"
-    page = to or folder / FILE
-    if to is not None:
-        check_place(to)
+    page = folder / FILE if to is None else named_output(to)
     found, executor = bench_options.local(options["device"], workers, threads)
     place = options["reading"].get("data_dir")
     data_dir = None if place is None else Path(place)
@@ -76,8 +78,8 @@ def compare(
     output.show(comparison.table.title, comparison.table.columns, comparison.table.rows)
     if not json:
         for sentence in (*comparison.sentences, comparison.p_of):
-            typer.echo(sentence)
+            typer.echo(printable(sentence), err=not output.is_free)
     command = command_of(options, chosen, seeds, learner, folder)
     files = write_comparison(work.results, comparison, page, command)
-    output.say(f"page: {', '.join(map(str, files))}")
+    output.say(f"page: {', '.join(map(output.named, files))}")
     output.give({"folder": str(folder), "files": [str(file) for file in files], **comparison.facts()})

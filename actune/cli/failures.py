@@ -5,7 +5,6 @@ With `--json` the same error is also one object on stdout: {"error": {"kind": "D
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +12,12 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from actune.core.printing import printable
+from actune.core.printing import one_line
+from actune.core.refusals import told
 from actune.errors import ActuneError
 
 STOPPED = "stopped; finished work is saved, and the same command continues"
-REFUSALS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # of the disk
+NO_MEMORY = "there is not enough memory for this; finished work is saved: close other programs, or use less data"
 
 UsageError: Any = typer.BadParameter.__base__  # of click, which newer versions of Typer bring along themselves
 
@@ -35,18 +35,31 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except ActuneError as error:
             raise _exit(2, str(error), as_json, error) from None
+        except BrokenPipeError:  # whoever reads has enough: the command line ends without a word
+            raise
         except OSError as error:
-            if error.errno not in REFUSALS:
-                raise
-            place = f" {error.filename!r}" if error.filename else ""
-            sentence = f"cannot write{place} ({error.strerror}); everything that was saved before is safe"
-            raise _exit(2, sentence, as_json, error) from None
+            raise _exit(2, told(error), as_json, error) from None
+        except MemoryError as error:
+            raise _exit(2, NO_MEMORY, as_json, error) from None
         except KeyboardInterrupt as stop:
             raise _exit(130, str(stop) or STOPPED, as_json, stop) from None
         except UsageError as error:  # the command line prints it, in a frame of its own
             if as_json:
                 _give_json(error, error.format_message())
-            raise
+            raise _clean(error) from None
+
+    def make_context(self, *words: Any, **more: Any) -> Any:
+        try:
+            return super().make_context(*words, **more)
+        except UsageError as error:  # an option before the name of the command
+            raise _clean(error) from None
+
+
+def _clean(error: Any) -> Any:
+    """The same error, whose message repeats the user's words and must not steer the terminal."""
+    message = "\n".join(map(one_line, error.format_message().split("\n")))
+    error.format_message = lambda: message
+    return error
 
 
 def _wants_json(ctx: Any) -> bool:
@@ -56,7 +69,7 @@ def _wants_json(ctx: Any) -> bool:
 
 
 def _exit(code: int, sentence: str, as_json: bool, error: BaseException) -> typer.Exit:
-    typer.echo(f"actune: {printable(sentence)}", err=True)
+    typer.echo(f"actune: {one_line(sentence)}", err=True)
     if as_json:
         _give_json(error, sentence)
     return typer.Exit(code)

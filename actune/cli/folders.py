@@ -44,9 +44,9 @@ def numbered_folder(parent: Path) -> Iterator[Path]:
         raise
 
 
-def open_project(folder: Path, progress: Progress = silent) -> Session:
+def open_project(folder: Path, progress: Progress = silent, method: str | None = None) -> Session:
     """The session of a project that people answer; a simulation has an oracle and a plan of its own."""
-    session = open_session(folder, progress)
+    session = open_session(folder, progress, method)
     if session.config.request.simulated:
         raise RunFolderError(
             f"{str(folder)!r} is a simulated run, not a project: continue it with `actune run ... --out {folder}`"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from actune.cli import options
-from actune.cli.console import Output, counted
+from actune.cli.console import Output, counted, running_code
 from actune.cli.options import given
 from actune.core.class_names import class_names
-from actune.errors import DataError
+from actune.core.spec import is_code
 
 if TYPE_CHECKING:
     from actune.session.votes import Voted
@@ -54,7 +54,7 @@ def label_model(
             help="The columns with votes, separated by commas, one per source; vote_... or lf_... by default."
         ),
     ] = None,
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Write the labels to {options.WRITTEN}.")] = None,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Write the labels to {options.OUTPUT}.")] = None,
     seed: options.Seed = 0,
     data_dir: options.DataDir = None,
     text: options.Text = None,
@@ -76,9 +76,11 @@ def label_model(
     from actune.session.votes import read_votes
     from actune.weak.label_models import combine
 
-    output = Output(json, quiet)
-    if to is not None and check_target(to).exists() and Path(data).exists() and to.samefile(data):
-        raise DataError(f"{to} is the file with the votes: choose another output file")
+    output = Output(json, quiet, to)
+    if to is not None:
+        check_target(to, data)
+    if rules is not None and is_code(str(rules)):
+        output.say(running_code(str(rules)))
     reading = given(data_dir=data_dir, text=text, label=label, id=id, encoding=encoding)
     voted = read_votes(
         data,
@@ -132,7 +134,7 @@ def _show(output: Output, facts: dict[str, Any]) -> None:
         f"{facts['conflicts']:,} with conflicting votes{right}"
     )
     if facts["file"]:
-        output.say(f"{counted(facts['covered'], 'label')} written to {facts['file']}")
+        output.say(f"{counted(facts['covered'], 'label')} written to {output.named(Path(facts['file']))}")
 
 
 def _cell(value: object) -> object:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from actune.cli.console import Output
 from actune.cli.failures import Stopped
 from actune.cli.progress import stage_name
+from actune.core.printing import shortened
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
 
     from actune.bench.executors import Event
     from actune.bench.run import GridRun
@@ -33,14 +34,21 @@ def _follow(output: Output, work: GridRun, events: Iterable[Event]) -> None:
         for event in events:
             _say(output, work, event)
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress
 
-    columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[now]}"), TimeRemainingColumn())
-    with Progress(*columns, console=output.stderr, transient=True) as drawing:
+    with Progress(*columns(), console=output.stderr, transient=True) as drawing:
         picture = _Picture(drawing, work)
         for event in events:
             picture.draw(event)
             _say(output, work, event)
+
+
+def columns() -> tuple[ProgressColumn, ...]:
+    """What a bar shows; a name is no markup, whatever brackets it has."""
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    name, now = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[now]}", markup=False)
+    return name, BarColumn(20), now, TimeRemainingColumn()
 
 
 def _say(output: Output, work: GridRun, event: Event) -> None:
@@ -67,7 +75,7 @@ class _Picture:
     def draw(self, event: Event) -> None:
         cell = event.cell
         if event.kind == "started":
-            self.bars[cell.key] = self.drawing.add_task(cell.point.name, total=cell.fits, now="starting")
+            self.bars[cell.key] = self.drawing.add_task(shortened(cell.point.name), total=cell.fits, now="starting")
         elif event.kind != "step":
             self.drawing.remove_task(self.bars.pop(cell.key))
         if event.step is not None:

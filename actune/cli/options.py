@@ -74,8 +74,17 @@ def given(**options: Any) -> Mapping[str, Any]:
 
 
 WRITTEN = "a .csv, .tsv, .jsonl, .parquet or .xlsx file"
+OUTPUT = f"{WRITTEN}, or - for CSV on standard output"
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run or a project.")]
+OwnMethod = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="MODULE:NAME",
+        help="The method of this run, if it is your own: code that only the run folder names is not run.",
+    ),
+]
 Device = Annotated[str, declared("device")]
 Seed = Annotated[int, declared("seed")]
 Text = Annotated[str | None, declared("text")]

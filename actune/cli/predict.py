@@ -11,7 +11,6 @@ import typer
 
 from actune.cli import options
 from actune.cli.console import Output, counted
-from actune.errors import DataError
 
 if TYPE_CHECKING:
     from actune.data.cells import Table
@@ -28,7 +27,7 @@ def predict(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"The output, {options.WRITTEN}; by default NAME-labelled next to the input, in the same format.",
+            help=f"The output, {options.OUTPUT}; by default NAME-labelled next to the input, in the same format.",
         ),
     ] = None,
     text: options.Text = None,
@@ -48,18 +47,18 @@ def predict(
     Example: actune predict posts new.csv --out labelled.csv
     """
     from actune.cli.progress import progress_bars
-    from actune.data.export import check_names, check_target, write_table
+    from actune.data.export import check_names, check_target, kind_of, write_table
     from actune.data.formats import columns_in, read_table, rows_without_text
+    from actune.data.tables import check_file
     from actune.session.config import load_config
     from actune.session.setup import open_session
 
-    output = Output(json, quiet)
-    out = check_target(out or _beside(file))
-    if out.exists() and file.exists() and out.samefile(file):
-        raise DataError(f"{out} is the file with the texts: choose another output file")
+    output = Output(json, quiet, out)
+    check_file(file)
+    out = check_target(out or _beside(file), file)
     reading = load_config(folder).request.reading
     table = read_table(file, encoding or reading.get("encoding"))
-    if not raw and out.suffix.lower() in (".csv", ".tsv"):
+    if not raw and kind_of(out) in (".csv", ".tsv"):
         check_names(list(table.cells))  # now, and not when the model has done its work
     column = columns_in(table, {"text": text}, reading)["text"]
     empty = set(rows_without_text(table, column))
@@ -78,7 +77,7 @@ def predict(
     notes += write_table(out, [*table.cells, *names], [[*row, *new] for row, new in zip(old, said, strict=True)], raw)
     counts = {name: sum(one.label == name for one in found.values()) for name in classes}
     told = _told(counts)
-    output.say(*notes, f"{counted(len(found), 'text')} labelled in {out}, column {names[0]!r}: {told}")
+    output.say(*notes, f"{counted(len(found), 'text')} labelled in {output.named(out)}, column {names[0]!r}: {told}")
     facts = {"texts": len(found), "empty": len(empty), "columns": names, "counts": counts, "notes": notes}
     output.give({"folder": str(folder), "file": str(out), **facts})
 

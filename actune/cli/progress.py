@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from actune.cli.console import Output
+from actune.core.printing import shortened
 from actune.core.progress import Progress, parts_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ EVERY = 10.0  # seconds between two lines
 def stage_name(stage: str) -> str:
     """A stage as people read it: `training steps, fit 2 of 3`."""
     name, number, of = parts_of(stage)
-    return STAGES.get(name, name) + (f", fit {number} of {of}" if of > 1 else "")
+    return STAGES.get(name, shortened(name)) + (f", fit {number} of {of}" if of > 1 else "")
 
 
 class RoundProgress(Progress, Protocol):
@@ -114,7 +115,8 @@ def progress_bars(output: Output) -> Iterator[RoundProgress]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = [TextColumn("{task.description:>16}"), BarColumn(), MofNCompleteColumn(), _rate(), TimeRemainingColumn()]
+    name = TextColumn("{task.description:>16}", markup=False)
+    columns = [name, BarColumn(), MofNCompleteColumn(), _rate(), TimeRemainingColumn()]
     with Progress(*columns, console=output.stderr, transient=True) as drawing:
         yield Bars(drawing)
 

@@ -13,7 +13,10 @@ from actune.cli.console import Output
 
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="The folders of runs or projects.")],
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help="The HTML file; by default DIR/report.html.")] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The HTML file, or - for standard output; by default DIR/report.html."),
+    ] = None,
     round: Annotated[int | None, typer.Option(help="The round for the map of texts; the newest by default.")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -23,18 +26,21 @@ def report(
     Example: actune report runs/001 runs/002 --to compared.html
     """
     from actune.cli.curve import show_curve, show_curves
+    from actune.core.outputs import named_output
     from actune.session.runner import result
     from actune.session.setup import open_session
 
-    output = Output(json, quiet)
+    output = Output(json, quiet, to)
+    place = folders[0] / "report.html" if to is None else named_output(to)
     sessions = [open_session(folder) for folder in folders]
     runs = [result(session) for session in sessions]
     from actune.report.page import write_report
 
-    page = write_report(sessions, to or folders[0] / "report.html", round)
+    write_report(sessions, place, round)
+    page = to or place
     if len(runs) == 1:
         show_curve(output, runs[0])
     else:
         show_curves(output, runs)
-    output.say(f"report: {page}")
+    output.say(f"report: {output.named(page)}")
     output.give({"report": str(page), "runs": runs})

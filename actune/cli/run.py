@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actune.cli.console import Output
+from actune.cli.console import Output, running_code
 from actune.cli.options import Json, Quiet, run_options
 from actune.core.options import Place
 from actune.core.run_options import RunOptions
+from actune.core.spec import is_code
 
 if TYPE_CHECKING:
     from actune.cli.progress import RoundProgress
@@ -40,9 +41,12 @@ def run(
     from actune.cli.progress import progress_bars
     from actune.session.resume import open_simulation
     from actune.session.runner import result
+    from actune.store.store import FILE
 
     output = Output(json, quiet)
     with run_folder(out) as folder:
+        if not (folder / FILE).exists() and is_code(options.get("weak", "")):
+            output.say(running_code(options["weak"]))
         with progress_bars(output) as bars:
             session = open_simulation(folder, bars, **options)
             output.say(f"folder: {folder}", *session.config.resolved.notes)

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from actune.cli.console import Output, counted
+from actune.cli.console import Output, counted, running_code
 from actune.cli.options import Json, Quiet, run_options
 from actune.core.options import Place
 from actune.core.run_options import RunOptions
+from actune.core.spec import is_code
 
 
 @run_options(Place.START)
@@ -31,6 +32,8 @@ def start(
     from actune.session.setup import create_project
 
     output = Output(json, quiet)
+    if is_code(options.get("weak", "")):
+        output.say(running_code(options["weak"]))
     with progress_bars(output) as bars:
         session = create_project(out, bars, **options)
     known, questions = len(session.labels().of_row), len(session.ask())

@@ -9,7 +9,7 @@ import typer
 
 from actune.cli import options
 from actune.cli.console import Output, counted
-from actune.core.printing import printable
+from actune.core.printing import one_line
 from actune.errors import DataError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _not_taken(filled: Filled, classes: tuple[str, ...]) -> list[str]:
 
 def _list(lines: list[str]) -> None:
     for line in lines:  # also with --quiet: these are mistakes
-        typer.echo(printable(line), err=True)
+        typer.echo(one_line(line), err=True)
 
 
 def _ids(ids: tuple[str, ...]) -> str:

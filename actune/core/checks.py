@@ -12,7 +12,14 @@ from actune.core.printing import shortened
 from actune.core.strings import Strings, is_text
 from actune.errors import DataError, RunFolderError, SettingError
 
-KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", Mapping: "a mapping"}
+KIND_NAMES = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    Mapping: "a mapping",
+    list: "a list",
+}
 
 
 def several(values: Any, noun: str) -> Any:
@@ -89,4 +96,9 @@ def _is_missing(value: Any) -> bool:
 
 def told(value: object) -> str:
     """A value as a message shows it, whatever its repr is like."""
-    return shortened(repr(value))
+    try:
+        return shortened(repr(value))
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits"
+    except Exception:  # of somebody's own class, or of a number that Python refuses to print
+        return f"a {type(value).__name__}"

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from actune.core.shapes import WrongShape, shaped
+
 
 @dataclass(frozen=True)
 class Metrics:
@@ -78,14 +80,6 @@ class Quality:
     cross_validation: CrossValidation | None = None  # of the newest round
     agreement: Share | None = None  # of suggestions and answers, in the newest batches
 
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Quality:
-        validated, agreement = found["cross_validation"], found["agreement"]
-        return cls(
-            CrossValidation(**{**validated, "accuracy": Share(**validated["accuracy"])}) if validated else None,
-            Share(**agreement) if agreement else None,
-        )
-
 
 # what the parts of `Quality` are measured on, for whoever reads them
 MEASURED_ON = {
@@ -137,18 +131,9 @@ class RoundFacts:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> RoundFacts:
         """The facts of a JSON object, also of one that an earlier version has written."""
-        facts = dict(found if "metrics" in found else _of_an_earlier_version(found))
-        pseudo = dict(facts["pseudo_labels"])
-        return cls(
-            **{
-                **facts,
-                "class_counts": tuple(facts["class_counts"]),
-                "metrics": Metrics(**facts["metrics"]),
-                "notes": tuple(facts.get("notes", ())),
-                "quality": Quality.from_json(facts["quality"]) if "quality" in facts else Quality(),
-                "pseudo_labels": PseudoLabelFacts(**{**pseudo, "classes": tuple(pseudo["classes"])}),
-            }
-        )
+        if not isinstance(found, Mapping):
+            raise WrongShape("it is no JSON object")
+        return shaped(cls, found if "metrics" in found else _of_an_earlier_version(found))
 
 
 def _measured(facts: RoundFacts | FinalFacts) -> list[str]:
@@ -159,6 +144,9 @@ def _measured(facts: RoundFacts | FinalFacts) -> list[str]:
 
 def _of_an_earlier_version(found: Mapping[str, Any]) -> dict[str, Any]:
     """Flat facts, in which pseudo-labels were called trusted, and offered where a teacher had chosen them."""
+    for name in ("trusted", "round", "labels", "answers_seen", "class_counts", "seconds"):
+        if name not in found:
+            raise WrongShape(f"{name} is missing")
     used = not found.get("offered") or bool(found["trusted"])
     prefix = "trusted" if used else "offered"
     return {
@@ -166,7 +154,7 @@ def _of_an_earlier_version(found: Mapping[str, Any]) -> dict[str, Any]:
         **{name: found.get(name) for name in ("gain", "dev_gain")},
         "metrics": {name: found.get(name) for name in ("accuracy", "macro_f1", "dev_accuracy")},
         "pseudo_labels": {
-            "count": found[prefix],
+            "count": found.get(prefix),
             "classes": found.get(f"{prefix}_classes", ()),
             "accuracy": found.get(f"{prefix}_accuracy"),
             "estimate": found.get("offered_estimate"),
@@ -193,17 +181,17 @@ class FinalFacts:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> FinalFacts:
-        return cls(**{**found, "notes": tuple(found.get("notes", ()))})
+        return shaped(cls, {"labels": 0, **found} if isinstance(found, Mapping) else found)
 
 
-def stays_in_use(final: Mapping[str, Any], newest: RoundFacts | None) -> bool:
-    """Whether a fine-tuned final model, with its facts as they are stored, is used rather than the newest round's.
+def stays_in_use(final: FinalFacts, newest: RoundFacts | None) -> bool:
+    """Whether a fine-tuned final model with these facts is used rather than that of the newest round.
 
     Only a later round that is better on dev takes its place; the test set never decides.
     """
-    if newest is None or newest.round < final["round"]:
+    if newest is None or newest.round < final.round:
         return True
-    before = final.get("dev_accuracy")
+    before = final.dev_accuracy
     return before is None or newest.dev_accuracy is None or newest.dev_accuracy <= before
 
 
@@ -224,3 +212,4 @@ class Selection:
     round: int
     questions: Sequence[QuestionRow]
     how: str = ""
+    arrays: tuple[str, ...] = ()  # the files of arrays that go with it

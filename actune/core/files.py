@@ -1,25 +1,28 @@
-"""Files and folders that are there as a whole or not at all, locks between processes, and sentences for refusals."""
+"""Files and folders that are there as a whole or not at all, and locks between processes."""
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
+from actune.core.refusals import SCRATCH as SCRATCH
+from actune.core.refusals import not_confirmed
+from actune.core.refusals import storage_sentences as storage_sentences
 from actune.errors import Busy, StorageError
 
 LOCK = "advance.lock"
-SCRATCH = ".tmp"  # how the name of an unfinished file or folder ends; it begins with a dot
 LONGEST = 40  # characters of the name that a scratch name keeps: file systems allow 255 bytes
+KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
 def write_atomically(file: Path, content: bytes) -> None:
     """Writes the whole content or leaves the old file, even if the power fails."""
-    with storage_sentences(file), replacing(file) as scratch:
+    with replacing(file) as scratch:
         scratch.write_bytes(content)
 
 
@@ -28,36 +31,69 @@ def replacing(file: Path) -> Iterator[Path]:
     """A new, empty file beside `file` to write into; at the end it is on the disk and takes the place of `file`.
 
     After an error the old file is left as it was. The scratch name is random, so that two processes never share one.
+    What is there and is no regular file is refused: a link may lead anywhere, and a device is more than a name.
     """
     scratch = _scratch(file)
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
-    os.close(os.open(scratch, flags, 0o666))
-    try:
-        yield scratch
-        _sync(scratch)
-        scratch.replace(file)
-    except BaseException:
-        with suppress(OSError):
-            remove(scratch)
-        raise
-    sync_folder(file.parent)
+    with storage_sentences(file):
+        check_regular(file)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+        os.close(os.open(scratch, flags, 0o666))
+        try:
+            yield scratch
+            _sync(scratch)
+            check_regular(file)
+            scratch.replace(file)
+        except BaseException:
+            with suppress(OSError):
+                remove(scratch)
+            raise
+    _confirm(file)
 
 
 @contextmanager
 def replacing_folder(folder: Path) -> Iterator[Path]:
     """A new folder beside `folder` to fill; at the end it is on the disk and takes the place of `folder`."""
     scratch = _scratch(folder)
-    scratch.mkdir()
+    with storage_sentences(folder):
+        check_own_folder(folder)
+        scratch.mkdir()
+        try:
+            yield scratch
+            sync_tree(scratch)
+            check_own_folder(folder)
+            remove(folder)  # a full folder cannot be replaced in one step
+            scratch.replace(folder)
+        except BaseException:
+            with suppress(OSError):
+                remove(scratch)
+            raise
+    _confirm(folder)
+
+
+def check_regular(path: Path) -> None:
+    """Refuses what may not be replaced by a file: all but regular files and names that are free."""
+    _check_kind(path, stat.S_IFREG)
+
+
+def check_own_folder(path: Path) -> None:
+    """Refuses a link in the place of a folder that we write into and clear up: it may lead to somebody's documents."""
+    _check_kind(path, stat.S_IFDIR)
+
+
+def _check_kind(path: Path, kind: int) -> None:
     try:
-        yield scratch
-        sync_tree(scratch)
-        remove(folder)  # a full folder cannot be replaced in one step
-        scratch.replace(folder)
-    except BaseException:
-        with suppress(OSError):
-            remove(scratch)
-        raise
-    sync_folder(folder.parent)
+        found = stat.S_IFMT(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if found != kind:
+        what = KINDS.get(found, "a file" if found == stat.S_IFREG else "a device")
+        instead = "folder" if kind == stat.S_IFDIR else "file"
+        raise StorageError(f"{str(path)!r} is {what} and is not replaced: remove it, or choose another {instead}")
+
+
+def is_scratch(path: Path) -> bool:
+    """Whether a name is that of a file or folder that somebody is writing, or was when the process was killed."""
+    return path.name.startswith(".") and path.name.endswith(SCRATCH)
 
 
 def remove_scratch(folder: Path, name: str = "*") -> None:
@@ -91,33 +127,18 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def storage_sentences(path: Path) -> Iterator[None]:
-    """Turns the operating system's refusals into sentences for the user."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise StorageError(
-                f"the disk is full and {str(path)!r} could not be written; everything that was saved before is safe"
-            ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error
-        if error.errno in (errno.ENOTDIR, errno.EEXIST):
-            raise StorageError(
-                f"{str(path)!r} cannot be a folder, because a file is in its place: choose another folder"
-            ) from error
-        raise
-
-
-@contextmanager
 def locked(folder: Path, doing: str, wait: bool = False, name: str = LOCK) -> Iterator[None]:
     """Holds a folder for one process; a killed process leaves no lock behind. Without `wait` a held folder is Busy."""
     from filelock import FileLock, Timeout
 
-    try:
-        lock = FileLock(folder / name).acquire(blocking=wait)
-    except Timeout as error:
-        raise Busy(f"another process is {doing} {str(folder)!r}: wait until it is finished, then try again") from error
+    with storage_sentences(folder / name):
+        check_regular(folder / name)  # a file behind a link would be emptied
+        try:
+            lock = FileLock(folder / name).acquire(blocking=wait)
+        except Timeout as error:
+            raise Busy(
+                f"another process is {doing} {str(folder)!r}: wait until it is finished, then try again"
+            ) from error
     with lock:
         yield
 
@@ -132,3 +153,11 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _confirm(path: Path) -> None:
+    """Brings a name to the disk that is in its place already: what failed then is not that it was written."""
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        raise not_confirmed(path, error) from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import Flag, auto
 from pathlib import Path
@@ -12,6 +13,7 @@ from actune.core.checks import KIND_NAMES, told, whole_number
 from actune.errors import SettingError, nearest
 
 Spec = TypeVar("Spec")
+LARGEST = 10**18  # arrays, files and random streams count in 64 bits
 
 
 class Place(Flag):
@@ -133,13 +135,25 @@ def tables_of(spec: Any) -> dict[str, dict[str, Any]]:
 def from_tables(spec: type[Spec], tables: Mapping[str, Mapping[str, Any]]) -> Spec:
     """The spec in the tables of run.toml. An option that is not there is newer than the run and has its default."""
     recorded = {name: option for name, option in options_of(spec).items() if option.recorded}
-    mappings = {name: dict(tables[option.table]) for name, option in recorded.items() if option.table != "request"}
+    mappings = {
+        name: _table(tables, option.table, option.spellings)
+        for name, option in recorded.items()
+        if option.table != "request"
+    }
     plain = {}
-    for name, value in tables["request"].items():
+    for name, value in _table(tables, "request").items():
         if name not in recorded or name in mappings:
             raise SettingError(f"[request] has an unknown option {name!r}: {nearest(name, recorded)}")
         plain[name] = typed(recorded[name], value)
     return spec(**plain, **mappings)
+
+
+def _table(tables: Mapping[str, Any], name: str, known: Sequence[Option] = ()) -> dict[str, Any]:
+    """One table of run.toml; those of its values that have options of their own are of their types."""
+    if not isinstance(found := tables.get(name), Mapping):
+        raise SettingError(f"the table [{name}] is missing" if found is None else f"{name!r} must be a table")
+    options = {option.name: option for option in known}
+    return {key: typed(options[key], value) if key in options else value for key, value in found.items()}
 
 
 def typed(option: Option, value: Any, noun: str = "option") -> Any:
@@ -150,6 +164,8 @@ def typed(option: Option, value: Any, noun: str = "option") -> Any:
     if kind is str and isinstance(value, Path):
         return str(value)
     if kind is int and (number := whole_number(value)) is not None:
+        if abs(number) >= LARGEST:
+            raise SettingError(f"{noun} {option.name!r} takes a number of at most 18 digits, not {told(value)}")
         return number
     if (
         kind is float
@@ -157,7 +173,17 @@ def typed(option: Option, value: Any, noun: str = "option") -> Any:
         and hasattr(value, "__float__")
         and not hasattr(value, "__len__")
     ):
-        return float(value)
+        return _real(option, value, noun)
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
         raise SettingError(f"{noun} {option.name!r} takes {KIND_NAMES[kind]}, not {told(value)}")
     return value
+
+
+def _real(option: Option, value: Any, noun: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number that no float is as large as
+        number = math.nan
+    if math.isnan(number):
+        raise SettingError(f"{noun} {option.name!r} takes a number, not {told(value)}")
+    return number

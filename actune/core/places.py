@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from io import BufferedReader
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from actune.errors import ActuneError, RunFolderError
 
@@ -41,6 +41,13 @@ def inside(folder: Path, name: object) -> Path:
     return path
 
 
+def base_name(path: str) -> str:
+    """The last part of an absolute path, of this system or another; all other words stay as they are."""
+    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute() or path.startswith("~"):
+        return PureWindowsPath(path).name or path  # it knows both signs between folders
+    return path
+
+
 def is_regular(path: Path) -> bool:
     """Whether this is a regular file, also behind a link: no folder, device, FIFO or socket."""
     try:
@@ -49,11 +56,36 @@ def is_regular(path: Path) -> bool:
         return False
 
 
-def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> BinaryIO:
+def exists(path: Path) -> bool:
+    """Whether there is anything at a path; not where the system refuses even to look, as for a name that is too long.
+
+    Only what may not be looked at for lack of permission is an error, a PermissionError.
+    """
+    try:
+        return path.exists()
+    except PermissionError:
+        raise
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether this is a folder, also behind a link."""
+    return exists(path) and path.is_dir()
+
+
+def is_same(path: Path, other: Path) -> bool:
+    """Whether two paths lead to the same file, also by links."""
+    return exists(path) and exists(other) and path.samefile(other)
+
+
+def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> BufferedReader:
     """A regular file to read. What would hang or never end is refused, and so is a link unless we may `follow` it."""
     flags = os.O_RDONLY | _CAREFUL | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
     try:
         handle = os.open(path, flags)
+    except FileNotFoundError as error:
+        raise refusal(f"there is no file {str(path)!r}: check the path") from error
     except OSError as error:
         link = not follow and path.is_symlink()
         why = "it is a link" if link else error.strerror or type(error).__name__
@@ -64,10 +96,15 @@ def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow
     return os.fdopen(handle, "rb")
 
 
-def files_below(folder: Path) -> list[Path]:
-    """All files below a folder of somebody else, sorted; a link or a special file anywhere in it is refused."""
+def files_below(folder: Path, but: Path | None = None) -> list[Path]:
+    """All files below a folder of somebody else, sorted; a link or a special file anywhere in it is refused.
+
+    One link, `but`, is left out: it is of no use elsewhere.
+    """
     found = []
     for path in sorted(folder.rglob("*")):
+        if path.is_symlink() and path == but:
+            continue
         if path.is_symlink():
             raise RunFolderError(f"{str(path)!r} is a link, which may lead out of the folder: replace it by a copy")
         if path.is_dir():

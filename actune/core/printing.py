@@ -7,6 +7,7 @@ from typing import Any
 
 JOINERS = "\u200c\u200d"  # invisible, but Persian, Hindi and emoji need them
 SHOWN = 60  # letters of a text where it only has to be recognised
+LONGEST, ENDING = 2000, 300  # letters of a sentence, and of its end
 
 
 def printable(text: str) -> str:
@@ -18,6 +19,12 @@ def shortened(text: str, most: int = SHOWN) -> str:
     """The beginning of a text in one line, with dots where something is left out."""
     shown = printable(text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+def one_line(sentence: str) -> str:
+    """A sentence in one line of a terminal. Of a very long one the middle is left out: what to do stands at its end."""
+    shown = printable(sentence)
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - ENDING]} … {shown[-ENDING:]}"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

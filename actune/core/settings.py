@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
-from actune.core.checks import KIND_NAMES
+from actune.core.checks import KIND_NAMES, told
 from actune.core.matching import folded
 from actune.errors import SettingError, nearest
 
@@ -96,6 +96,8 @@ SYMBOLS = {
 # settings that were renamed: files that were written before have the former name, which is still read
 FORMER_NAMES = {"as_long": "no_fewer_steps", "spread": "confidence_penalty"}
 
+LARGEST = 1_000_000_000  # of a setting without a limit of its own; far above anything that makes sense
+
 Values = TypeVar("Values", Settings, Training)
 
 
@@ -148,13 +150,16 @@ def _convert(name: str, kind: type, value: Any) -> Any:
         if kind is bool:
             return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
         number = kind(value)
-    except (KeyError, ValueError, TypeError):
-        raise SettingError(f"setting {name!r} takes {KIND_NAMES[kind]}, not {value!r}") from None
-    low, high = _LIMITS.get(name, (0, float("inf")))
-    if not low <= number <= high:
-        allowed = f"at least {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
-        raise SettingError(f"setting {name!r} must be {allowed}, not {value}")
+    except (KeyError, ValueError, TypeError, OverflowError):  # int(inf), float(10**400)
+        raise SettingError(f"setting {name!r} takes {KIND_NAMES[kind]}, not {told(value)}") from None
+    low, high = _LIMITS.get(name, (0, LARGEST))
+    if not low <= number <= high:  # nan is not
+        said = f"{number:g}" if kind is float or abs(number) <= LARGEST else told(number)
+        raise SettingError(f"setting {name!r} must be between {low:,} and {high:,}, not {said}")
     return number
+
+
+MOST = 10**12  # of a setting without a limit of its own, so that no sum of it is infinite
 
 
 _LIMITS: dict[str, tuple[float, float]] = {

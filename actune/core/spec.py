@@ -20,6 +20,11 @@ BEGINNING = "Start of a run"
 TRAINING = "Training and hardware"
 
 
+def is_code(votes: str) -> bool:
+    """Whether these are rules in Python, which run as code."""
+    return Path(votes).suffix == ".py"
+
+
 def _path(value: str) -> str:
     return str(Path(value))
 

@@ -1,10 +1,77 @@
-"""Writing a small TOML file: Python only reads the format, and a bare tree must run where tomli-w is not installed."""
+"""TOML files: those of others are read under limits, and small ones are written without tomli-w."""
 
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from actune.core.places import open_regular
+from actune.errors import ActuneError, RunFolderError
+
+MOST_BYTES = 8_000_000  # of one file: the plan of 100,000 cells has less
+DEEPEST = 32  # brackets in brackets, or parts of a dotted key: tomllib needs a minute for 200,000 of them
+LARGEST = 2**128  # of a whole number: Python refuses to print one of thousands of digits
+PARTS = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[][{}=,.\n]', re.DOTALL
+)
+
+
+def read(file: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> dict[str, Any]:
+    """What a TOML file says; one sentence where it is no file, too large, no UTF-8, too deep or no TOML."""
+    return parse(read_text(file, refusal, follow), repr(str(file)), refusal)
+
+
+def read_text(file: Path, refusal: type[ActuneError] = RunFolderError, follow: bool = True) -> str:
+    """The text of a TOML file, without the byte order mark that some editors write."""
+    with open_regular(file, refusal, follow) as handle:
+        try:
+            content = handle.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise refusal(f"cannot read {str(file)!r}: {error.strerror}") from error
+    if len(content) > MOST_BYTES:
+        raise refusal(f"cannot read {str(file)!r}: it has more than {MOST_BYTES // 1_000_000} MB: use a smaller file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refusal(f"cannot read {str(file)!r}: it is not UTF-8 text ({error.reason}): save it as UTF-8") from error
+
+
+def parse(text: str, source: str, refusal: type[ActuneError] = RunFolderError) -> dict[str, Any]:
+    """What a TOML text says; `source` is what sentences call it."""
+    if (line := _too_deep(text)) is not None:
+        raise refusal(f"{source} nests more than {DEEPEST} levels (line {line:,}): use fewer levels")
+    try:
+        tables = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError
+        raise refusal(f"{source} is not TOML: {error}") from error
+    if _has_huge_number(tables):
+        raise refusal(f"{source} has a whole number of more than 38 digits: use a smaller one")
+    return tables
+
+
+def _too_deep(text: str) -> int | None:
+    """The line where the text nests too deep, before anything is built of it."""
+    brackets = dots = 0
+    for part in PARTS.finditer(text):
+        sign = part[0]
+        if sign == ".":
+            dots += 1
+        elif len(sign) == 1:
+            dots = 0
+            brackets = max(0, brackets + (sign in "[{") - (sign in "]}"))
+        if max(brackets, dots) > DEEPEST:
+            return text.count("\n", 0, part.start()) + 1
+    return None
+
+
+def _has_huge_number(value: Any) -> bool:
+    if isinstance(value, (dict, list)):
+        return any(map(_has_huge_number, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and abs(value) >= LARGEST
 
 
 def dumps(tables: Mapping[str, Any]) -> str:

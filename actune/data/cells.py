@@ -9,7 +9,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from actune.core.arrow import integer_array, string_array
+from actune.core.printing import shortened
 from actune.core.strings import BLOCK, Strings
+from actune.data.limits import check_names
 from actune.errors import DataError, nearest
 
 if TYPE_CHECKING:
@@ -24,8 +26,9 @@ SHOWN = 5  # so many line numbers are named in a message, the rest is counted
 class Cells(Sequence[object]):
     """The cells of one column, each as the file or the frame holds it, None where it holds nothing."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[Block], column: str = "of the data") -> None:
         self._blocks = list(blocks)
+        self._column = column  # in words, for messages
         self._starts = [0, *accumulate(map(len, self._blocks))]
 
     def __len__(self) -> int:
@@ -40,8 +43,8 @@ class Cells(Sequence[object]):
             return [self[row] for row in range(*place.indices(len(self)))]
         row = range(len(self))[place]  # from the end where it is negative, and an IndexError where there is none
         number = bisect_right(self._starts, row) - 1
-        cell = self._blocks[number][row - self._starts[number]]
-        return cell if isinstance(self._blocks[number], list) else cell.as_py()
+        block, start = self._blocks[number], self._starts[number]
+        return block[row - start] if isinstance(block, list) else self._listed(block.slice(row - start, 1), row)[0]
 
     def __iter__(self) -> Iterator[object]:
         for block in self.blocks():
@@ -59,21 +62,27 @@ class Cells(Sequence[object]):
 
     def blocks(self) -> Iterator[list[object]]:
         """All cells in their order, some thousands at a time."""
-        for block in self._blocks:
+        for block, first in zip(self._blocks, self._starts, strict=False):
             for start in range(0, len(block), BLOCK):
                 part = block[start : start + BLOCK]
-                yield part if isinstance(part, list) else part.to_pylist()
+                yield part if isinstance(part, list) else self._listed(part, first + start)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Cells:
         """The cells of these rows, which are in their order."""
         import numpy as np
+        import pyarrow
 
         bounds = np.searchsorted(rows, self._starts).tolist()
         taken: list[Block] = []
         for block, start, low, high in zip(self._blocks, self._starts, bounds, bounds[1:], strict=False):
             places = rows[low:high] - start
-            taken.append([block[p] for p in places] if isinstance(block, list) else block.take(integer_array(places)))
-        return Cells(taken)
+            if isinstance(block, list):
+                taken.append([block[place] for place in places])
+            elif pyarrow.types.is_string_view(block.type) or pyarrow.types.is_binary_view(block.type):
+                taken.append([self[start + place] for place in places.tolist()])  # Arrow cannot take from these
+            else:
+                taken.append(block.take(integer_array(places)))
+        return Cells(taken, self._column)
 
     def strings(self) -> Strings | None:
         """The column as it lies in memory where every cell is a string, else None."""
@@ -81,8 +90,37 @@ class Cells(Sequence[object]):
 
         if any(isinstance(block, list) or block.null_count or not _holds_text(block.type) for block in self._blocks):
             return None
+        for block, start in zip(self._blocks, self._starts, strict=False):
+            self._check(block, start)
         chunks = [chunk for block in self._blocks for chunk in _chunks(block.cast(pyarrow.large_string()))]
         return Strings(pyarrow.chunked_array(chunks, pyarrow.large_string()))
+
+    def _listed(self, block: Block, start: int) -> list[object]:
+        """The cells of an Arrow array as Python objects; row `start` is the first."""
+        self._check(block, start)
+        try:
+            return block.to_pylist()  # type: ignore[no-any-return]
+        except Exception as error:  # a year 20000, an unknown time zone: each type has errors of its own
+            row = next((row for row in range(len(block)) if not _is_readable(block[row])), 0)
+            raise self._refusal(start + row, block, error) from None
+
+    def _check(self, block: Block, start: int) -> None:
+        """Refuses what other code would trip over: bytes that are no text, and numbers of values that are not there."""
+        import pyarrow
+
+        try:
+            block.validate(full=True)
+        except pyarrow.ArrowException as error:
+            few = [row for row in range(0, len(block), BLOCK) if not _is_valid(block.slice(row, BLOCK))] or [0]
+            row = next((row for row in range(few[0], len(block)) if not _is_valid(block.slice(row, 1))), 0)
+            raise self._refusal(start + row, block, error) from None
+
+    def _refusal(self, row: int, block: Block, error: Exception) -> DataError:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].split("Invalid: ")[-1]
+        return DataError(
+            f"column {self._column} has a value of type {shortened(str(block.type))} that cannot be read in row "
+            f"{row + 1} ({shortened(reason)}): correct it"
+        )
 
 
 @dataclass(frozen=True)
@@ -129,9 +167,10 @@ class Columns:
         """The next rows, by column."""
         for name in cells:
             if name not in self._blocks:
-                self._blocks[name] = [packed([None] * self._rows)] if self._rows else []
+                self._blocks[name] = [_nothing(self._rows)] if self._rows else []
+        nothing = _nothing(rows)
         for name, blocks in self._blocks.items():
-            blocks.append(packed(cells[name] if name in cells else [None] * rows))
+            blocks.append(packed(cells[name]) if name in cells else nothing)
         self._rows += rows
 
     def cells(self) -> dict[str, Sequence[object]]:
@@ -140,10 +179,7 @@ class Columns:
 
 def header_of(names: Sequence[str], source: str) -> list[str]:
     """The names of columns; those without a name get their place as one."""
-    header = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
-    if twice := next((name for name in header if header.count(name) > 1), ""):
-        raise DataError(f"{source} has more than one column {twice!r}: rename one of them")
-    return header
+    return check_names((name.strip() or f"column {place}" for place, name in enumerate(names, start=1)), source)
 
 
 def blocks_of(cells: Sequence[object]) -> Iterator[Sequence[object]]:
@@ -168,6 +204,13 @@ def packed(cells: list[object]) -> Block:
     return cells
 
 
+def _nothing(rows: int) -> Block:
+    """Empty cells, which take no memory."""
+    import pyarrow
+
+    return pyarrow.nulls(rows)
+
+
 def _holds_text(kind: pyarrow.DataType) -> bool:
     import pyarrow
 
@@ -176,6 +219,24 @@ def _holds_text(kind: pyarrow.DataType) -> bool:
     return bool(
         pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
     )
+
+
+def _is_valid(block: Block) -> bool:
+    import pyarrow
+
+    try:
+        block.validate(full=True)
+    except pyarrow.ArrowException:
+        return False
+    return True
+
+
+def _is_readable(cell: Any) -> bool:
+    try:
+        cell.as_py()
+    except Exception:  # as above
+        return False
+    return True
 
 
 def _chunks(array: Any) -> list[Any]:

@@ -25,23 +25,26 @@ class Scan:
     """What one pass over a file in one encoding found; lines count from 1."""
 
     broken: int = 0  # the line of the first bytes that are not in this encoding
-    nul: int = 0  # the line of the first NUL
+    nul: int = 0  # the line of the first NUL; nothing is read behind it
+    long: int = 0  # the line that is longer than lines may be
     blank: bool = True
     ascii: bool = True
 
 
-def find_encoding(path: Path, opened: Opened, given: str | None = None) -> str:
+def find_encoding(path: Path, opened: Opened, given: str | None = None, longest: int | None = None) -> str:
     """The encoding of a file, or one sentence that says why it cannot be read as text.
+
+    A line with more than `longest` characters is refused, because lines are read one at a time.
 
     The user's word counts for files that are not UTF-8, because a project has files of several programs, and our own
     are UTF-8. Text beyond ASCII that is valid UTF-8 is UTF-8.
     """
     check_encoding(given)
     encoding = _marked(path, opened) or UTF8
-    found = _scan(path, opened, encoding)
+    found = _scan(path, opened, encoding, longest)
     if encoding == UTF8 and given and (found.broken or found.ascii):
         encoding = given
-        found = _scan(path, opened, encoding)
+        found = _scan(path, opened, encoding, longest)
     if found.broken and encoding == UTF8:
         raise DataError(_not_utf8(path, opened, found.broken))
     if found.broken:
@@ -52,6 +55,8 @@ def find_encoding(path: Path, opened: Opened, given: str | None = None) -> str:
         )
     if found.nul:
         raise DataError(f"{path} has a NUL character in line {found.nul}: remove it, or save the file as UTF-8")
+    if found.long:
+        raise DataError(f"{path} line {found.long} has more than {longest:,} characters: check how its lines end")
     if found.blank:
         raise DataError(f"{path} is empty: it needs at least one text")
     return encoding
@@ -68,31 +73,37 @@ def check_encoding(name: str | None) -> None:
 
 def _marked(path: Path, opened: Opened) -> str | None:
     """What a byte order mark at the beginning says."""
-    with _sentences(path), opened(path) as stream:
+    with opened(path) as stream:
         start = bytes(stream.read(3))
     if start[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
         return "utf-16"
     return UTF8 if start == BOM_UTF8 else None
 
 
-def _scan(path: Path, opened: Opened, encoding: str) -> Scan:
+def _scan(path: Path, opened: Opened, encoding: str, longest: int | None = None) -> Scan:
     decoder = getincrementaldecoder(encoding)()
-    lines, nul, blank, ascii = 1, 0, True, True
-    with _sentences(path), opened(path) as stream:
+    lines, length, blank, ascii = 1, 0, True, True
+    with opened(path) as stream:
         while True:
             block = bytes(stream.read(PIECE))
             try:
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
                 before = error.object[: error.start].decode(encoding, "replace")
-                return Scan(lines + before.count("\n"), nul, False, False)
+                return Scan(lines + before.count("\n"), blank=False, ascii=False)
+            except UnicodeError:  # of an encoding that does not say where
+                return Scan(lines, blank=False, ascii=False)
             blank = blank and (not text or text.isspace())
             ascii = ascii and text.isascii()
-            if not nul and (place := text.find("\0")) >= 0:
-                nul = lines + text.count("\n", 0, place)
+            if (place := text.find("\0")) >= 0:
+                return Scan(0, lines + text.count("\n", 0, place), 0, blank=False, ascii=ascii)
             lines += text.count("\n")
+            end = max(text.rfind("\n"), text.rfind("\r"))
+            length = length + len(text) if end < 0 else len(text) - end - 1
+            if longest is not None and length > longest:
+                return Scan(long=lines, blank=False, ascii=ascii)
             if not block:
-                return Scan(0, nul, blank, ascii)
+                return Scan(blank=blank, ascii=ascii)
 
 
 def _not_utf8(path: Path, opened: Opened, line: int) -> str:
@@ -100,12 +111,14 @@ def _not_utf8(path: Path, opened: Opened, line: int) -> str:
     good = bad = 0
     first = b""
     with opened(path) as stream:
-        for number, content in enumerate(stream, start=1):
-            if number == line:
+        number = 1
+        while content := stream.readline(PIECE):
+            if number == line and not first:
                 first = bytes(content)
             if not content.isascii():
                 is_utf8 = _decodes(content, "utf-8")
                 good, bad = good + is_utf8, bad + (not is_utf8)
+            number += content.endswith(b"\n")
     if good > bad:
         return f"{path} is UTF-8 except for line {line} ({_quoted(first, 'utf-8')}): correct this line"
     guess = _wide(path, opened) or ("cp1252" if not _scan(path, opened, "cp1252").broken else "latin-1")
@@ -140,9 +153,12 @@ def _quoted(line: bytes, encoding: str) -> str:
 
 
 @contextmanager
-def _sentences(path: Path) -> Iterator[None]:
-    """Turns what a file or its compression refuses into a sentence."""
+def reading(path: Path) -> Iterator[None]:
+    """Turns what a file, its compression or its encoding refuses into a sentence."""
+    import pyarrow
+
     try:
         yield
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise DataError(f"cannot read {path} ({error}): check the file and its permissions") from None
+    except (OSError, EOFError, UnicodeError, zlib.error, pyarrow.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"cannot read {path} ({reason}): check the file and its permissions") from None

@@ -6,10 +6,17 @@ import json
 from collections.abc import Sequence
 
 MARKER = "actune_escaped"
-RISKY = tuple("=+-@\t\r\n")
+RISKY = tuple("=+-@＝＋－＠")  # the wide signs are taken for the others where people write Chinese or Japanese
+BLANK = tuple("\t\r\n")  # with these a cell may begin in the next column or row
+SKIPPED = ' "\u00a0\u3000\u200b\u2060\ufeff\t\r\n\v\f'  # some spreadsheets trim these, and then see a formula
 
 # Why a column: the marker names, row by row, the columns that got an apostrophe. So a text with an apostrophe of
 # its own is never touched, a file without the marker is read as it is, and columns may be moved in a spreadsheet.
+
+
+def is_risky(cell: object) -> bool:
+    """Whether a spreadsheet could run this cell as a formula."""
+    return isinstance(cell, str) and (cell.startswith(BLANK) or cell.lstrip(SKIPPED).startswith(RISKY))
 
 
 def escape(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> tuple[list[str], list[list[object]]]:
@@ -17,7 +24,7 @@ def escape(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> tuple[li
     safe: list[list[object]] = []
     marks: list[str] = []
     for row in rows:
-        risky = [isinstance(cell, str) and cell.startswith(RISKY) for cell in row]
+        risky = [is_risky(cell) for cell in row]
         safe.append([f"'{cell}" if bad else cell for cell, bad in zip(row, risky, strict=True)])
         names = [name for name, bad in zip(columns, risky, strict=True) if bad]
         marks.append(json.dumps(names, ensure_ascii=False) if names else "")

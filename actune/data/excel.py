@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+import zipfile
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,10 @@ from typing import Any, BinaryIO
 
 from actune.core.strings import BLOCK
 from actune.data.cells import Columns, Table, header_of
+from actune.data.limits import MOST_CELLS, Filling, Growth
 from actune.errors import DataError
 
+MOST_ROWS, MOST_PARTS = 1_048_576, 10_000  # rows of a sheet, a limit of Excel, and files in a workbook
 LONGEST = 32_767  # UTF-16 units in a cell, a limit of Excel
 TEXT_FORMAT = "@"  # what is typed into such a cell stays as it was typed: no dates, no numbers, no formulas
 FORMATTED = 255  # older versions of Excel show ##### for a longer text in this format
@@ -37,12 +40,17 @@ def read_sheet(path: Path) -> Table:
         columns.add(cells, len(rows))
         rows.clear()
 
+    growth, filling = Growth(path), Filling(str(path))
     with _workbook(path) as (sheet, notes):
-        for number, cells in enumerate(sheet.iter_rows(), start=1):
+        for number, cells in enumerate(sheet.iter_rows(max_row=MOST_ROWS), start=1):
+            if not cells:  # a sheet may end a million rows further down
+                continue
             row = [_seen(cell) for cell in cells]
+            growth.add(sum(map(len, row)))  # a text that is stored once may stand in every cell
+            filling.add(len(row), sum(map(bool, row)))
             while row and not row[-1]:
                 row.pop()
-            if not "".join(row).strip():  # spreadsheets leave such rows behind
+            if not any(cell.strip() for cell in row):  # spreadsheets leave such rows behind
                 continue
             if not header:
                 header = header_of(row, str(path))
@@ -54,7 +62,7 @@ def read_sheet(path: Path) -> Table:
                 )
             rows.append(row + [""] * (len(header) - len(row)))
             numbers.append(number)
-            if len(rows) == BLOCK:
+            if len(rows) == BLOCK or len(rows) * len(header) > MOST_CELLS:
                 flush()
     flush()
     if not header:
@@ -133,7 +141,10 @@ def _workbook(path: Path) -> Iterator[tuple[Any, list[str]]]:
         warnings.simplefilter("ignore")  # it warns of drop-down lists and colours that it leaves out
         try:
             with path.open("rb") as handle:
-                book = excel.load_workbook(handle, read_only=True, data_only=True)
+                _check_size(path, handle)
+                book = excel.load_workbook(handle, read_only=True, data_only=True, keep_links=False)
+                if not book.worksheets:
+                    raise DataError(f"{path} has no sheet with cells: it needs one with texts")
                 sheet, *others = book.worksheets
                 sheet.reset_dimensions()  # some programs write wrong ones
                 names = ", ".join(repr(other.title) for other in others)
@@ -143,6 +154,18 @@ def _workbook(path: Path) -> Iterator[tuple[Any, list[str]]]:
         except Exception as error:  # of the zip file, of its XML, of what is in it: there are dozens of kinds
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise DataError(f"cannot read {path} as an Excel file ({reason}): save it again as .xlsx") from None
+
+
+def _check_size(path: Path, handle: BinaryIO) -> None:
+    """Refuses a workbook whose files are too large before one of them is read; they cannot be larger than it says."""
+    growth = Growth(path)
+    with zipfile.ZipFile(handle) as book:
+        parts = book.infolist()
+    if len(parts) > MOST_PARTS:
+        raise DataError(f"{path} has {len(parts):,} files inside: save it again as .xlsx")
+    for part in parts:
+        growth.add(part.file_size)
+    handle.seek(0)
 
 
 def _seen(cell: Any) -> str:

@@ -8,12 +8,13 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from actune.core.files import replacing
-from actune.data.escaping import RISKY, escape
+from actune.core.outputs import STANDARD_OUTPUT, named_output, writing
+from actune.core.places import is_same
+from actune.data.escaping import escape, is_risky
 from actune.data.excel import check_excel, write_sheet
-from actune.errors import DataError, StorageError
+from actune.errors import DataError
 
 Rows = Sequence[Sequence[object]]
 
@@ -26,42 +27,43 @@ def write_table(
     `raw` leaves CSV cells as they are, for other programs.
     """
     path = check_target(path)
+    kind, place = kind_of(path), named_output(path)
     rows = list(rows)
     mark = b""
     notes: list[str] = []
-    if not raw and path.suffix.lower() in (".csv", ".tsv"):
+    if not raw and kind in (".csv", ".tsv"):
         check_names(columns)
         columns, rows = escape(columns, rows)
-        mark = b"" if _ascii(columns, rows) else BOM_UTF8  # without it Excel takes UTF-8 for an old code page
-
-    def write(handle: BinaryIO) -> None:
-        handle.write(mark)
-        notes.extend(_WRITERS[path.suffix.lower()](handle, columns, rows) or ())
-
+        if place != STANDARD_OUTPUT and not _ascii(columns, rows):
+            mark = BOM_UTF8  # without it Excel takes UTF-8 for an old code page
     try:
-        _write_whole(path, write)
+        with writing(place) as handle:
+            handle.write(mark)
+            notes.extend(_WRITERS[kind](handle, columns, rows) or ())
     except UnicodeEncodeError as error:
         raise DataError(f"cannot write {path}: a cell has a broken character ({error.reason}); remove it") from None
     return notes
 
 
-def check_target(path: str | Path) -> Path:
-    """The path of a file that can be written, or a sentence; to be called before long work whose end is a file."""
-    path = Path(path)
-    if path.suffix.lower() not in _WRITERS:
+def check_target(path: str | Path, source: str | Path | None = None) -> Path:
+    """The path of a file that can be written, or a sentence; to be called before long work whose end is a file.
+
+    It must not be the file that the work reads, `source`.
+    """
+    kind = kind_of(Path(path))
+    if kind not in _WRITERS:
         raise DataError(f"cannot write {path}: its name must end in one of {', '.join(_WRITERS)}")
-    if path.suffix.lower() == ".xlsx":
+    if kind == ".xlsx":
         check_excel()
-    if not path.parent.is_dir():
-        raise StorageError(
-            f"cannot write {path}, because there is no folder {path.parent}: create it or choose another folder"
-        )
-    return path
+    named_output(path)
+    if source is not None and is_same(Path(path), Path(source)):
+        raise DataError(f"{path} is the file that is read: choose another output file")
+    return Path(path)
 
 
 def check_names(columns: Sequence[str]) -> None:
     """Refuses names of columns that a spreadsheet would run: an apostrophe there would make another name of them."""
-    if risky := [name for name in columns if name.startswith(RISKY)]:
+    if risky := [name for name in columns if is_risky(name)]:
         raise DataError(
             f"a spreadsheet could run the column name {risky[0]!r} as a formula: rename the column, or add --raw"
         )
@@ -71,14 +73,9 @@ def _ascii(columns: Sequence[str], rows: Rows) -> bool:
     return all(cell.isascii() for row in (columns, *rows) for cell in row if isinstance(cell, str))
 
 
-def _write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Writes a file beside the old one and then puts it in its place, so that no half of it is ever seen."""
-    try:
-        with replacing(path) as scratch, scratch.open("wb") as handle:
-            write(handle)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StorageError(f"cannot write {path} ({reason}): free some space or choose another folder") from None
+def kind_of(path: Path) -> str:
+    """How a file is written, by its suffix; standard output gets CSV, which a terminal can show."""
+    return ".csv" if path == STANDARD_OUTPUT else path.suffix.lower()
 
 
 def _csv(handle: BinaryIO, columns: Sequence[str], rows: Rows, delimiter: str = ",") -> None:
@@ -110,15 +107,29 @@ def _parquet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:
     arrays, notes = [], []
     for place, name in enumerate(columns):
         cells = [row[place] for row in rows]
-        try:
-            arrays.append(pyarrow.array(cells))
-        except pyarrow.ArrowException:
-            arrays.append(pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells]))
+        array = _array(cells)
+        if array is None:
+            array = pyarrow.array([None if cell is None else str(_plain(cell)) for cell in cells])
             notes.append(
                 f"column {name!r} has values of several types, which Parquet cannot store, so they were written as text"
             )
+        arrays.append(array)
     pyarrow.parquet.write_table(pyarrow.Table.from_arrays(arrays, list(columns)), handle)
     return notes
+
+
+def _array(cells: Sequence[object]) -> Any | None:
+    """The cells as Parquet can hold them, None where it cannot: several types, empty objects, very large numbers."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        array = pyarrow.array(cells)
+        if pyarrow.types.is_nested(array.type):
+            pyarrow.parquet.write_table(pyarrow.table({"cells": array[:1]}), io.BytesIO())
+    except (pyarrow.ArrowException, OverflowError):
+        return None
+    return array
 
 
 def _sheet(handle: BinaryIO, columns: Sequence[str], rows: Rows) -> list[str]:

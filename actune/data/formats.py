@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -329,5 +330,5 @@ def _writable(word: str) -> bool:
 
 
 def _short(cell: object) -> str:
-    shown = repr(cell)
+    shown = reprlib.repr(cell)  # not the whole of it: a cell may be a list of a million lists
     return shown if len(shown) <= 40 else shown[:37] + "..."

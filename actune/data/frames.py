@@ -8,6 +8,7 @@ from typing import Any
 
 from actune.core.checks import several
 from actune.data.cells import Cells, Table, packed
+from actune.data.limits import check_names
 from actune.errors import DataError
 
 Data = Any  # the path of a file, or what `table_of` takes
@@ -43,10 +44,8 @@ def table_of(data: Data) -> Table:
 
 def arrow_table(table: Any, source: str = IN_MEMORY) -> Table:
     """An Arrow table, column by column."""
-    names = [str(name) for name in table.column_names]
-    if twice := next((name for name in names if names.count(name) > 1), ""):
-        raise DataError(f"{source} has more than one column {twice!r}: rename one of them")
-    cells = {name: Cells([column]) for name, column in zip(names, table.columns, strict=True)}
+    names = check_names(map(str, table.column_names), source)
+    cells = {name: Cells([column], f"{name!r} in {source}") for name, column in zip(names, table.columns, strict=True)}
     return Table(source, cells, range(1, table.num_rows + 1), unit="row")
 
 
@@ -87,18 +86,16 @@ def _is_series(data: Any) -> bool:
 
 
 def _pandas_columns(frame: Any) -> dict[str, Sequence[object]]:
-    names = [str(name) for name in frame.columns]
-    if twice := next((name for name in names if names.count(name) > 1), ""):
-        raise DataError(f"{IN_MEMORY} has more than one column {twice!r}: rename one of them")
-    return {name: _series(frame.iloc[:, place]) for place, name in enumerate(names)}
+    names = check_names(map(str, frame.columns), IN_MEMORY)
+    return {name: _series(frame.iloc[:, place], name) for place, name in enumerate(names)}
 
 
-def _series(series: Any) -> Sequence[object]:
+def _series(series: Any, name: str = "text") -> Sequence[object]:
     """The cells of a pandas Series; every kind of missing value (NaN, NaT, NA) is nothing."""
     import pyarrow
 
     try:
-        return Cells([pyarrow.array(series, from_pandas=True)])
+        return Cells([pyarrow.array(series, from_pandas=True)], f"{name!r} in {IN_MEMORY}")
     except (pyarrow.ArrowException, UnicodeEncodeError):  # cells of several kinds, or half a character
         missing = series.isna()
         return Cells([[None if nothing else cell for cell, nothing in zip(series, missing, strict=True)]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -223,7 +224,7 @@ def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool
 
 
 def _number(part: str, asked: float, labelled: int) -> int:
-    if asked < 0:
+    if not 0 <= asked < math.inf:
         raise DataError(f"{asked:g} rows cannot be held out for {part}: use a share below 1, a number of rows, or 0")
     return round(asked * labelled) if asked < 1 else round(asked)
 

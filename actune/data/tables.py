@@ -13,12 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from actune.core.places import is_regular
 from actune.core.strings import BLOCK
 from actune.data.cells import Columns, Table, header_of
-from actune.data.encodings import find_encoding
+from actune.data.encodings import PIECE, find_encoding, reading
 from actune.data.escaping import unescape
 from actune.data.excel import read_sheet
-from actune.data.frames import Data, arrow_table, by_column, table_of
+from actune.data.frames import Data, by_column, table_of
+from actune.data.limits import DEEPEST, LONGEST, MOST_CELLS, MOST_COLUMNS, Filling, Grown, Growth, check_names, is_deep
+from actune.data.parquet import read_parquet
 from actune.errors import DataError
 
 DELIMITERS = ",;\t|"
@@ -40,14 +43,25 @@ def read_table(data: Data, encoding: str | None = None) -> Table:
 
 
 def _read_file(path: Path, encoding: str | None) -> Table:
-    if path.is_dir():
-        raise DataError(f"{path} is a folder, not a file: give a file in it")
-    if not path.exists():
-        raise DataError(f"there is no file {path}: check the path")
+    check_file(path)
     kind = file_kind(path)
-    if kind in _BINARY:
-        return _BINARY[kind](path)
-    return _READERS[kind](path, find_encoding(path, _opened, encoding))
+    with reading(path):
+        if kind in _BINARY:
+            return _BINARY[kind](path)
+        longest = None if kind == ".json" else LONGEST  # a whole JSON file is often one line
+        return _READERS[kind](path, find_encoding(path, _opened, encoding, longest))
+
+
+def check_file(path: Path) -> None:
+    """Refuses what is not there and what cannot be read twice, as a file is: first to see what it is."""
+    if is_regular(path):
+        return
+    with reading(path):
+        if path.is_dir():
+            raise DataError(f"{path} is a folder, not a file: give a file in it")
+        if not path.exists():
+            raise DataError(f"there is no file {path}: check the path")
+    raise DataError(f"{path} is a pipe or a device, not a file: save the data to a file first")
 
 
 def file_kind(path: Path) -> str:
@@ -70,12 +84,16 @@ def has_known_suffix(path: Path) -> bool:
 
 def _opened(path: Path) -> BinaryIO:
     if path.suffix.lower() == ".gz":
-        return cast("BinaryIO", gzip.open(path, "rb"))
+        return _grown(cast("BinaryIO", gzip.open(path, "rb")), path)
     if path.suffix.lower() == ".zst":
         import pyarrow
 
-        return cast("BinaryIO", pyarrow.input_stream(str(path), compression="zstd"))
+        return _grown(cast("BinaryIO", pyarrow.input_stream(path.open("rb"), compression="zstd")), path)
     return path.open("rb")
+
+
+def _grown(stream: BinaryIO, path: Path) -> BinaryIO:
+    return io.BufferedReader(Grown(stream, Growth(path)), PIECE)
 
 
 def _lines(path: Path, encoding: str) -> io.TextIOWrapper:
@@ -84,7 +102,7 @@ def _lines(path: Path, encoding: str) -> io.TextIOWrapper:
 
 
 def _csv(path: Path, encoding: str, delimiter: str | None = None) -> Table:
-    csv.field_size_limit(2**31 - 1)  # a text of a megabyte is a text
+    csv.field_size_limit(LONGEST)  # a text of a megabyte is a text
     delimiter = delimiter or _delimiter(path, encoding)
     header: list[str] = []
     flat: list[object] = []  # the cells of a block, row by row: rows as lists would keep the garbage collector busy
@@ -118,10 +136,15 @@ def _csv(path: Path, encoding: str, delimiter: str | None = None) -> Table:
                         )
                     flat += row
                     numbers.append(line)
-                    if not len(numbers) % BLOCK:
+                    if not len(numbers) % BLOCK or len(flat) > MOST_CELLS:
                         flush()
                 line = reader.line_num + 1
         except csv.Error as error:
+            if "field larger" in str(error):
+                raise DataError(
+                    f"{path} line {line} has a cell of more than {LONGEST:,} characters: check whether a quote is "
+                    "missing"
+                ) from None
             raise DataError(f"{path} line {line} has a broken quote ({error}): double the quotes in a cell") from None
     flush()
     return Table(str(path), columns.cells(), numbers)
@@ -150,17 +173,28 @@ def _tsv(path: Path, encoding: str) -> Table:
 
 def _jsonl(path: Path, encoding: str) -> Table:
     records: list[dict[str, object]] = []
+    names: dict[str, None] = {}
     numbers = array("q")
     columns = Columns()
+    filling = Filling(str(path))
+
+    def flush() -> None:
+        filling.add(len(records) * len(names), sum(map(len, records)))
+        columns.add(by_column(records), len(records))
+        records.clear()
+
     with _lines(path, encoding) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                records.append(_record(line, f"{path} line {number}"))
+                records.append(record := _record(line, f"{path} line {number}"))
+                if not record.keys() <= names.keys():
+                    names.update(dict.fromkeys(record))
+                    if len(names) > MOST_COLUMNS:
+                        check_names(names, str(path))
                 numbers.append(number)
-                if len(records) == BLOCK:
-                    columns.add(by_column(records), len(records))
-                    records.clear()
-    columns.add(by_column(records), len(records))
+                if len(records) == BLOCK or len(records) * len(names) > MOST_CELLS:
+                    flush()
+    flush()
     return Table(str(path), columns.cells(), numbers)
 
 
@@ -168,10 +202,18 @@ def _record(line: str, place: str) -> dict[str, object]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise DataError(f'{place} is not JSON ({error}): each line must be an object like {{"text": "..."}}') from None
+        raise DataError(
+            f'{place} is not JSON ({_reason(error)}): each line must be an object like {{"text": "..."}}'
+        ) from None
     if not isinstance(record, dict):
         raise DataError(f'{place} is not a JSON object: each line must be one like {{"text": "..."}}')
+    if line.count("[") + line.count("{") > DEEPEST and is_deep(record):
+        raise DataError(f"{place} has more than {DEEPEST} lists or objects inside of each other: flatten them")
     return record
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition(";")[0]  # what follows tells a programmer how to raise a limit of Python
 
 
 def _json(path: Path, encoding: str) -> Table:
@@ -179,23 +221,17 @@ def _json(path: Path, encoding: str) -> Table:
         try:
             records = json.load(lines)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path} is not JSON ({error}): name it .jsonl if each line is an object") from None
+            raise DataError(
+                f"{path} is not JSON ({_reason(error)}): name it .jsonl if each line is an object"
+            ) from None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise DataError(f'{path} is not a list of objects: it must look like [{{"text": "..."}}, ...]')
+    if is_deep(records):
+        raise DataError(f"{path} has more than {DEEPEST} lists or objects inside of each other: flatten them")
+    names = check_names({name: None for record in records for name in record}, str(path))
+    Filling(str(path)).add(len(records) * len(names), sum(map(len, records)))
     return Table(str(path), by_column(records), range(1, len(records) + 1), unit="row")
 
 
-def _parquet(path: Path) -> Table:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        with path.open("rb") as handle:
-            table = pyarrow.parquet.ParquetFile(handle).read()
-    except (OSError, pyarrow.ArrowException) as error:
-        raise DataError(f"cannot read {path} as Parquet ({error}): write the file again") from None
-    return arrow_table(table, str(path))
-
-
 _READERS: dict[str, Callable[[Path, str], Table]] = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".json": _json}
-_BINARY: dict[str, Callable[[Path], Table]] = {".xlsx": read_sheet, ".parquet": _parquet}
+_BINARY: dict[str, Callable[[Path], Table]] = {".xlsx": read_sheet, ".parquet": read_parquet}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any, cast
 
+from actune.core import toml
+from actune.core.places import exists, is_folder, open_regular
 from actune.core.pool import Coded, Pool, as_labels, pool_of
 from actune.core.settings import Settings
 from actune.core.strings import Strings
@@ -60,7 +61,7 @@ class Card:
 @cache
 def cards() -> dict[str, Card]:
     """All named data sets."""
-    tables = tomllib.loads((PACKAGE / "tasks.toml").read_text("utf-8"))
+    tables = toml.read(PACKAGE / "tasks.toml")
     return {name: _card(name, table) for name, table in tables.items()}
 
 
@@ -87,7 +88,7 @@ def resolve(
         return _from_memory(data, dev, test, reading, seed)
     path = Path(data)
     other = next((part if isinstance(part, (str, Path)) else IN_MEMORY for part in (dev, test) if part is not None), "")
-    if other and (str(data) in cards() or path.is_dir()):
+    if other and (str(data) in cards() or is_folder(path)):
         raise DataError(f"{data} already has a dev and a test set: give a single train file to use {other}")
     if str(data) in cards():
         if replace(reading, sample=None) != USUAL:
@@ -96,7 +97,7 @@ def resolve(
                 "compare`: give a file"
             )
         return load_task(str(data), data_dir, seed, reading.sample)
-    if path.is_dir():
+    if is_folder(path):
         if path.resolve().name in cards() and _train_file(path).exists():
             return load_task(path.resolve().name, path.resolve().parent, seed, reading.sample)
         return make_task_from_folder(path, reading, seed)
@@ -106,7 +107,7 @@ def resolve(
                 f"{data} on the hub already has a dev and a test set: give a single train file to use {other}"
             )
         return make_task_from_hub(str(data), reading, seed)
-    if path.exists() or path.suffix or len(path.parts) > 1:
+    if exists(path) or path.suffix or len(path.parts) > 1:
         return make_task(path.name.split(".")[0], path, dev, test, reading, seed)
     return load_task(str(data), data_dir, seed)
 
@@ -123,7 +124,7 @@ def _on_the_hub(data: str) -> bool:
     """Whether this can only be an id there: `owner/name`, where no file, no folder and no known suffix is meant."""
     id = data.partition(":")[0]
     owner, slash, name = id.partition("/")
-    if not slash or not owner.strip(".~") or not name or "/" in name or Path(id).exists() or Path(owner).is_dir():
+    if not slash or not owner.strip(".~") or not name or "/" in name or exists(Path(id)) or is_folder(Path(owner)):
         return False
     return not has_known_suffix(Path(id))
 
@@ -213,7 +214,8 @@ def _verified(known: Card, folder: Path, part: str) -> Table:
     path = folder / f"{part}.jsonl.zst"
     if not path.exists():
         raise DataError(f"there is no file {path}: copy the whole folder of {known.name!r}")
-    expected, found = known.files[part]["sha256"], sha256(path.read_bytes()).hexdigest()
+    with open_regular(path, DataError) as handle:
+        expected, found = known.files[part]["sha256"], file_digest(handle, "sha256").hexdigest()
     if found != expected:
         sums = f"SHA-256 {found[:12]}..., not {expected[:12]}..."
         raise DataError(f"{path} is not the {part} file of {known.name!r} ({sums}): copy it again or rename its folder")

@@ -15,7 +15,6 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from actune.core.checks import told
-from actune.core.files import replacing_folder, storage_sentences
 from actune.core.labels import Labels
 from actune.core.pool import UNKNOWN, pool_of_numbers
 from actune.core.streams import Streams
@@ -27,9 +26,10 @@ from actune.estimators.inputs import is_labelled, labels_of, targets_of, texts_o
 from actune.methods.finding import MethodValue
 from actune.methods.method import Method
 from actune.models.encoders import choose_device
+from actune.models.folders import read_json
+from actune.models.portable import ENCODER, make_portable, new_folder
 from actune.models.portable import FILE as PORTABLE
-from actune.models.portable import make_portable
-from actune.models.sources import fetch, find_model
+from actune.models.sources import fetch, find_model, public_name
 from actune.rounds.fitting import Fitted, fit, training_set
 from actune.rounds.outputs import free_rows, view_of
 from actune.rounds.predicting import TextModel, load_model
@@ -146,21 +146,18 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Writes the model to a new folder, which `TextClassifier.load` and `actune.load` open."""
         check_is_fitted(self, "classes_")
         target = Path(folder)
-        if target.exists():
-            raise DataError(f"{str(target)!r} already exists: choose another folder")
         if self._state is None:
             raise DataError("this classifier was loaded from a folder: copy the folder instead of saving again")
-        by = self._state.prepared
+        by, encoder = self._state.prepared, public_name(self.model)
         facts = {
-            "model": self.model,
+            "model": encoder if encoder == self.model else f"./{encoder}",  # which no one takes for a name of the hub
             "learner": by.learner_name,
             "max_tokens": by.max_tokens,
             "classes": self.classes_.tolist(),
             "dtype": self.classes_.dtype.str,
         }
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with storage_sentences(target), replacing_folder(target) as scratch:
-            made = f"Made with actune: learner `{by.learner_name}`, encoder `{self.model}`."
+        with new_folder(target) as scratch:
+            made = f"Made with actune: learner `{by.learner_name}`, encoder `{encoder}`."
             card = f"# Text classifier\n\n{made}\n"
             self._state.fitted.classifier.save(scratch, by.task.pool.classes, card)
             make_portable(scratch, by.folder, by.max_tokens, card)
@@ -171,17 +168,23 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def load(cls, folder: str | Path, device: str = "auto") -> Self:
         """A classifier that `save` has written. It predicts; `query` needs texts to choose from, and so a new `fit`."""
         try:
-            facts = json.loads((Path(folder) / FILE).read_text(encoding="utf-8"))
+            facts = read_json(Path(folder) / FILE)
             words = {name: facts[name] for name in ("model", "learner", "max_tokens")}
-            classes = np.asarray(facts["classes"], dtype=facts["dtype"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            kind = np.dtype(facts["dtype"]).kind  # not its width, which need not be that of the names
+            classes = np.asarray(facts["classes"], dtype=kind if kind in "US" else facts["dtype"])
+        except (ModelError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise ModelError(f"{str(folder)!r} is not a saved TextClassifier: {error!r}") from error
+        copied = Path(folder) / ENCODER
+        if str(words["model"]).startswith("./") and copied.is_dir():
+            words["model"] = str(copied)
         loaded = cls(**words, device=device)
         if (Path(folder) / PORTABLE).is_file():
             loaded._model = load(folder, device)
         else:  # of an earlier version, which left the encoder where it was
             encoder = fetch(find_model(loaded.model))
             loaded._model = load_model(Path(folder), encoder, words["max_tokens"], choose_device(device))
+        if classes.shape != (len(loaded._model.classes),):
+            raise ModelError(f"{str(folder)!r} lists other classes in {FILE} than its model has: save it again")
         loaded._state = None
         loaded.classes_ = classes
         return loaded

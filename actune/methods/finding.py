@@ -46,6 +46,11 @@ def find(name: str) -> Recipe:
     return other.recipe
 
 
+def is_known(name: str) -> bool:
+    """Whether this process has the method of this name already, so that nothing has to be imported for it."""
+    return name in RECIPES or name in _others
+
+
 def origin_of(name: str) -> str:
     """Where a method comes from, as run.toml keeps it; empty for actune's own."""
     other = None if name in RECIPES else _other(name)
@@ -65,10 +70,13 @@ def made_by(recipe: Recipe, settings: Settings) -> Method:
     return method
 
 
-def find_again(name: str, origin: str) -> Recipe:
-    """The recipe of a run that is opened again, or a sentence that says what is missing."""
+def find_again(name: str, origin: str, named: str = "") -> Recipe:
+    """The recipe of a run that is opened again, or a sentence that says what is missing.
+
+    A run folder may be somebody else's: the module that it names is imported only where the user has `named` the same.
+    """
     kind, _, where = origin.partition(" ")
-    if name in RECIPES or _other(name) is not None:
+    if name in RECIPES or name in _others or name in entry_points(GROUP):
         return find(name)
     if kind == BY_VALUE:
         raise SettingError(
@@ -80,6 +88,14 @@ def find_again(name: str, origin: str) -> Recipe:
         raise SettingError(
             f"this run was made with the method {name!r} of the package {where!r}, {missing}: pip install {where}"
         )
+    place = where if kind == AT_PLACE else name
+    if (kind == AT_PLACE or ":" in place) and named != place:
+        module = place.partition(":")[0]
+        raise SettingError(
+            f"the method {name!r} of this run is code in the module {module!r}, which is not run because only the run "
+            f"folder names it: if you trust it, pass --method {place} or "
+            f"actune.open_session(folder, method={place!r})"
+        )
     if kind == AT_PLACE:
         return _remember(_recipe_of(import_object(where), name, where), origin)
     return find(name)
@@ -88,6 +104,11 @@ def find_again(name: str, origin: str) -> Recipe:
 def shown(name: str) -> str:
     """A method's name with what a reader of results must know; the method itself need not be installed."""
     return RECIPES[name].shown if name in RECIPES else name
+
+
+def is_named(method: str | MethodValue, name: str, origin: str) -> bool:
+    """Whether `method` is that of a run, by its name, by its place, or by value."""
+    return (isinstance(method, str) and origin == f"{AT_PLACE} {method}") or name_of(method) == name
 
 
 def name_of(method: str | MethodValue) -> str:

@@ -25,6 +25,7 @@ from actune.errors import ModelError, SettingError, StorageError
 from actune.models import fast, precision
 from actune.models.cache import cache_folder, name_of
 from actune.models.encoders import load_masked_lm, load_tokenizer, pooling_mode, token_limit
+from actune.models.folders import weight_files
 from actune.models.masking import IGNORED, Cloze, answers, hide, in_place, ordinary
 from actune.models.reader import read_tokens
 from actune.models.tokens import NamedTensors, Tokens, tokenize
@@ -34,6 +35,7 @@ RECIPE = Training(learning_rate=1e-4, warmup=0.06)
 BATCH = 32
 FEW_WIDTHS = 16  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 FACTS = "adapted.json"
+POOLING = "1_Pooling/config.json"
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,9 @@ def _keep(network: Any, source: Path, target: Path, facts: dict[str, Any]) -> Ad
             made = Path(scratch) / "model"
             network.save_pretrained(made, state_dict=network.state_dict() | _pooler(source, network.base_model_prefix))
             load_tokenizer(source).save_pretrained(made)
-            if (source / "1_Pooling").is_dir():
-                shutil.copytree(source / "1_Pooling", made / "1_Pooling")
+            if (source / POOLING).is_file():
+                (made / POOLING).parent.mkdir()
+                shutil.copyfile(source / POOLING, made / POOLING)
             (made / FACTS).write_text(json.dumps(facts, indent=1), encoding="utf-8")
             if target.exists() and not _find(target):
                 shutil.rmtree(target)  # broken since it was made
@@ -211,7 +214,7 @@ def _keep(network: Any, source: Path, target: Path, facts: dict[str, Any]) -> Ad
 
 def _pooler(source: Path, prefix: str) -> NamedTensors:
     """What the masked-LM network has no part for, but a classifier begins with."""
-    weights = {name: value for file in source.glob("*.safetensors") for name, value in load_file(file).items()}
+    weights = {name: value for file in weight_files(source) for name, value in load_file(file).items()}
     return {
         f"{prefix}.{name[name.index('pooler.') :]}": value
         for name, value in weights.items()

@@ -15,7 +15,9 @@ import numpy.typing as npt
 import torch
 
 from actune.core.files import replacing
+from actune.core.places import open_regular
 from actune.core.strings import blocks_of
+from actune.errors import ModelError, StorageError
 
 Vectors = npt.NDArray[np.float32]
 DECIDING = ("safetensors", "json", "txt", "model")  # weights, settings and the tokenizer's files
@@ -46,7 +48,7 @@ def keeps_embeddings() -> bool:
 @cache
 def _digest(file: Path, changed: int, size: int) -> bytes:
     """The hash of a file, computed once a process as long as the file stays what it is."""
-    with file.open("rb") as stream:
+    with open_regular(file, ModelError) as stream:
         return file_digest(stream, "sha256").digest()
 
 
@@ -75,7 +77,7 @@ def cached_array(kind: str, model: Path, texts: Sequence[str], how: str, compute
     with suppress(OSError, ValueError, EOFError):
         return _mapped(file)
     found = compute()
-    with suppress(OSError):
+    with suppress(OSError, StorageError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # it tells much about the texts
         with replacing(file) as scratch, scratch.open("wb") as stream:
             np.save(stream, found)

@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from actune.core.classifier import Labelled
 from actune.core.files import replacing
 from actune.core.training_set import TrainingSet
+from actune.errors import StorageError
 from actune.models.tokens import Tokens
 from actune.models.weights import Weights
 
@@ -43,7 +44,7 @@ class Checkpoint:
         now = time.monotonic()
         if now - self._kept < EVERY and not (ended and now - self._began >= WORTH):
             return
-        with suppress(OSError, SafetensorError):
+        with suppress(OSError, SafetensorError, StorageError):
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with replacing(self.file) as scratch:
                 save_file({**state_of(weights), **progress, "random": torch.get_rng_state()}, scratch)

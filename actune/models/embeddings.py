@@ -220,7 +220,8 @@ def _same(some: Keys, others: Keys) -> Flags:
 
 def _write_at(file: Path, place: int, array: npt.NDArray[Any]) -> None:
     """Writes to the disk from a place on; what a killed process left behind it goes."""
-    with os.fdopen(os.open(file, os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0), 0o600), "r+b") as stream:
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    with os.fdopen(os.open(file, flags, 0o600), "r+b") as stream:
         if stream.seek(0, os.SEEK_END) > place:
             stream.truncate(place)
         stream.seek(place)

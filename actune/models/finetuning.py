@@ -20,7 +20,7 @@ from actune.core.training_set import TrainingSet
 from actune.models import precision
 from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.checkpoints import Checkpoint, digest_of, fit_key
-from actune.models.encoders import load_classifier, load_tokenizer, token_limit
+from actune.models.encoders import load_classifier, load_tokenizer, load_trained, token_limit
 from actune.models.fast.packing import few_shapes, packed, packs
 from actune.models.pooled import PooledNetwork, is_pooled, load_pooled, new_pooled, save_pooled
 from actune.models.reader import read_tokens
@@ -106,11 +106,13 @@ class FineTuning:
             return new_pooled(self.folder, self.classes, self.device, self.recipe.head_scale)
         return load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
 
+    def _trained(self, folder: Path) -> nn.Module:
+        if is_pooled(folder):
+            return load_pooled(folder, self.classes, self.device)
+        return load_trained(folder, self.classes, self.device)
+
     def load(self, folder: Path) -> FineTuned:
-        network = (
-            load_pooled(folder, self.device) if is_pooled(folder) else load_classifier(folder, None, self.device)
-        ).eval()
-        classifier = FineTuned(network, self.tokenizer, self.device, self.recipe)
+        classifier = FineTuned(self._trained(folder), self.tokenizer, self.device, self.recipe)
         classifier.trained = True
         return classifier
 

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from actune.models.encoders import pooling_mode, token_limit
+from actune.models.heads import read_head
 
 
 def write_modules(folder: Path, encoder: Path, max_tokens: int) -> None:
     """The encoder, its pooling and the head of a probe as modules of sentence-transformers, which give the logits."""
-    head, mode = load_file(folder / "head.safetensors"), pooling_mode(encoder)
+    head, mode = read_head(folder).state_dict(), pooling_mode(encoder)
     inside = encoder.relative_to(folder).as_posix()
     hidden, out = head["hidden.weight"].shape, head["out.weight"].shape
     ways = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens"}

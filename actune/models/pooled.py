@@ -10,15 +10,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import nn
 
+from actune.core.places import open_regular
+from actune.errors import ModelError
 from actune.models.encoders import load_encoder, pool, pooling_mode
 from actune.models.fast.packing import packed
+from actune.models.folders import read_json, refused, shown
+from actune.models.heads import MOST_BYTES, check_outputs
 from actune.models.tokens import NamedTensors
 
 FILE = "pooled_head.json"  # by which a saved classifier of this kind is known
 WEIGHTS = "head.safetensors"
+MODES = ("cls", "max", "mean")
+LARGEST_SCALE = 1e6
 STRENGTH = 1.0  # C of the logistic regression, the inverse of its penalty
 
 
@@ -40,9 +46,10 @@ class PooledNetwork(nn.Module):
         self.body = body
         self.mode = mode
         self.scale = scale
-        self.config: Any = body.config
-        self.config.num_labels = classes
-        self.head = nn.Linear(int(self.config.hidden_size), classes)
+        config: Any = body.config
+        config.num_labels = classes
+        self.config = config
+        self.head = nn.Linear(int(config.hidden_size), classes)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
@@ -88,7 +95,7 @@ def new_pooled(folder: Path, classes: int, device: torch.device, scale: float) -
     """The pretrained encoder in `folder` under a head that says nothing yet."""
     body = load_encoder(folder, device).requires_grad_(True)
     if isinstance(getattr(body, "pooler", None), nn.Module):
-        body.pooler.requires_grad_(False)  # type: ignore[union-attr, operator]  # nobody looks at what it gives
+        body.pooler.requires_grad_(False)  # nobody looks at what it gives
     return PooledNetwork(body, pooling_mode(folder), classes, scale).to(device)
 
 
@@ -100,15 +107,30 @@ def is_pooled(folder: Path) -> bool:
 def save_pooled(network: PooledNetwork, folder: Path) -> None:
     """The encoder as transformers saves it, the head, and how they go together."""
     network.body.save_pretrained(folder)  # type: ignore[operator]
-    save_file({name: value.cpu().contiguous() for name, value in network.head.state_dict().items()}, folder / WEIGHTS)
+    head = {name: value.cpu().contiguous() for name, value in network.head.state_dict().items()}
+    save_file(head, folder / WEIGHTS)
     facts = {"pooling": network.mode, "scale": network.scale}
     (folder / FILE).write_text(json.dumps(facts, indent=1), encoding="utf-8")
 
 
-def load_pooled(folder: Path, device: torch.device) -> PooledNetwork:
-    """What `save_pooled` has written."""
-    facts = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    head = load_file(folder / WEIGHTS)
-    network = PooledNetwork(load_encoder(folder, device), facts["pooling"], len(head["bias"]), facts["scale"])
-    network.head.load_state_dict(head)
-    return network.to(device)
+def load_pooled(folder: Path, classes: int, device: torch.device) -> PooledNetwork:
+    """What `save_pooled` has written, or a sentence for what is not whole."""
+    facts, head = read_json(folder / FILE), read_linear(folder)
+    mode, scale = facts.get("pooling"), facts.get("scale")
+    if mode not in MODES or not isinstance(scale, float) or not 0 < scale < LARGEST_SCALE:
+        raise ModelError(f"{shown(folder / FILE)} does not say how the head stands on the encoder: save it again")
+    check_outputs(folder, len(head["bias"]), classes)
+    network = PooledNetwork(load_encoder(folder, device), mode, classes, scale)
+    with refused(f"the head in {shown(folder)} does not fit its encoder"):
+        network.head.load_state_dict(head)
+    return network.to(device).eval()
+
+
+def read_linear(folder: Path) -> dict[str, torch.Tensor]:
+    """The weights of the head."""
+    file = folder / WEIGHTS
+    with open_regular(file, ModelError) as stream, refused(f"{shown(file)} is not a whole head"):
+        weights = load(stream.read(MOST_BYTES))
+        if set(weights) != {"weight", "bias"} or not all(value.isfinite().all() for value in weights.values()):
+            raise ModelError(f"{shown(file)} has no usable weights: save the classifier again")
+    return weights

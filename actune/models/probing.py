@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
 
 from actune.core.classifier import Labelled, Moments, Readout
@@ -21,14 +21,14 @@ from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import TrainingSet
-from actune.errors import MissingSignal
+from actune.errors import MissingSignal, ModelError
 from actune.models import fast, precision
 from actune.models.cache import Vectors
 from actune.models.embeddings import Flags, stored_vectors
 from actune.models.encoders import load_encoder, load_tokenizer, pool, pooling_mode, token_limit
 from actune.models.fast.heads import steps_by_hand
 from actune.models.fast.packing import packed, packs
-from actune.models.heads import Head
+from actune.models.heads import FILE, Head, check_outputs, read_head
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
@@ -132,9 +132,8 @@ class Probing:
         return classifier
 
     def load(self, folder: Path) -> Probed:
-        weights = load_file(folder / "head.safetensors")
-        network = Head(weights["hidden.weight"].shape[1], len(weights["out.bias"]))
-        network.load_state_dict(weights)
+        network = read_head(folder)
+        check_outputs(folder, network.out.out_features, self.classes)
         return Probed(network.to(self.device).eval(), self)
 
     def _embed(self, texts: Sequence[str], progress: Progress = silent) -> tuple[Vectors, Flags]:
@@ -200,6 +199,11 @@ class Probed:
         self.learner = learner
 
     def read(self, inputs: Embeddings, progress: Progress = silent, head_input: bool = False) -> Readout:
+        if (width := inputs.vectors.shape[1]) != (known := self.network.hidden.in_features):
+            raise ModelError(
+                f"the head of this probe reads {known:,} numbers a text, but its encoder gives {width:,}: use the "
+                "encoder that it was trained with"
+            )
         with torch.inference_mode():
             in_blocks = len(inputs) > MANY and inputs.vectors.device.type == "cpu"
             logits, hidden = self._in_blocks(inputs) if in_blocks else self.network(inputs.vectors)
@@ -228,7 +232,7 @@ class Probed:
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        save_file({name: value.cpu() for name, value in self.network.state_dict().items()}, folder / "head.safetensors")
+        save_file({name: value.cpu() for name, value in self.network.state_dict().items()}, folder / FILE)
         facts = {"kind": "actune probe", "classes": list(classes), "encoder": encoder_digest(self.learner.folder)}
         (folder / "probe.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
         (folder / "README.md").write_text(card, encoding="utf-8")

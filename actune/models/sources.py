@@ -8,7 +8,9 @@ from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
 
+from actune.core.places import open_regular
 from actune.errors import ModelError, nearest
+from actune.models.folders import check_files, shown, weight_files
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,18 @@ def fetch(source: Source) -> Path:
     return _checked(Path(folder), known.sha256 if known else None)
 
 
+def public_name(name: str) -> str:
+    """The name of an encoder or of data without the place where it lies, for what is handed to others."""
+    path = Path(name).expanduser()
+    is_path = name.startswith((".", "~")) or path.is_absolute() or path.exists()
+    return path.resolve().name if is_path else name
+
+
 def encoder_digest(folder: Path) -> str:
     """What tells an encoder's weights from any other's."""
     digest = sha256()
     for weights in sorted(folder.glob("*.safetensors")):
-        with weights.open("rb") as file:
+        with open_regular(weights, ModelError) as file:
             digest.update(file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
@@ -103,14 +112,13 @@ def _find_known(name: str) -> Source:
 def _checked(folder: Path, sha256: str | None = None) -> Path:
     """Only safetensors weights are read: other formats can run code when loaded."""
     if not (folder / "config.json").is_file():
-        raise ModelError(f"{folder} is not a model folder: it has no config.json")
-    weights = sorted(folder.glob("*.safetensors"))
-    if not weights:
-        raise ModelError(f"{folder} has no .safetensors weights, and actune reads no other format: convert the model")
+        raise ModelError(f"{shown(folder)} is not a model folder: it has no config.json")
+    check_files(folder)
+    first = weight_files(folder)[0]
     if sha256:
-        with weights[0].open("rb") as file:
+        with open_regular(first, ModelError) as file:
             if file_digest(file, "sha256").hexdigest() != sha256:
-                raise ModelError(f"{weights[0]} differs from the published file: install or download it again")
+                raise ModelError(f"{shown(first)} differs from the published file: install or download it again")
     return folder
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.errors import ModelError
+from actune.models.folders import read_json
 from actune.models.learners import LEARNERS, LearnerKind, all_learners
 from actune.models.sources import encoder_digest
+
+MOST_CLASSES = 100_000
 
 if TYPE_CHECKING:
     from actune.core.classifier import Classifier, Learner
@@ -76,16 +78,23 @@ def check_encoder(folder: Path, encoder: Path) -> None:
 def saved_classes(folder: Path) -> list[str]:
     """The names that a saved classifier gives its outputs, in their order."""
     kind = saved_learner(folder)
-    try:
-        facts = facts_of(folder, kind)
-        if "classes" in facts:
-            return [str(name) for name in facts["classes"]]
-        return [str(facts["id2label"][number]) for number in sorted(facts["id2label"], key=int)]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        file = folder / kind.saved_file
-        raise ModelError(f"{file} has no class names: {error!r}") from error
+    facts = facts_of(folder, kind)
+    names = facts["classes"] if "classes" in facts else _labels(facts.get("id2label"))
+    # a number is the name of a class too, and a list or a mapping is none
+    if not isinstance(names, list) or not names or not all(isinstance(name, (str, int, float)) for name in names):
+        raise ModelError(f"{folder / kind.saved_file} has no class names: it must list one for each class")
+    if len(names) > MOST_CLASSES:
+        raise ModelError(f"{folder / kind.saved_file} has {len(names):,} classes, and actune allows {MOST_CLASSES:,}")
+    return list(map(str, names))
 
 
-def facts_of(folder: Path, kind: LearnerKind) -> Any:
+def facts_of(folder: Path, kind: LearnerKind) -> dict[str, Any]:
     """What a learner wrote about a saved classifier."""
-    return json.loads((folder / kind.saved_file).read_text(encoding="utf-8"))
+    return read_json(folder / kind.saved_file)
+
+
+def _labels(names: Any) -> list[Any]:
+    """The names by their numbers, as transformers has them, which must be 0, 1, 2 and so on."""
+    if not isinstance(names, dict) or set(names) != {str(number) for number in range(len(names))}:
+        return []
+    return [names[str(number)] for number in range(len(names))]

@@ -17,8 +17,10 @@ import numpy.typing as npt
 import torch
 
 from actune.core.progress import Progress, silent
-from actune.errors import StorageError
+from actune.errors import ModelError, StorageError
 from actune.models.cache import cache_folder
+from actune.models.folders import refused
+from actune.models.vocabulary import ROWS
 
 NamedTensors = dict[str, torch.Tensor]  # what a network is given, by the names of its arguments
 
@@ -144,18 +146,35 @@ def tokenize_and_mark(
     lengths = np.empty(len(texts), np.int64)
     cut = np.zeros(len(texts), bool)
     for start in range(0, len(texts), CHUNK):
-        encoded = tokenizer(
-            list(texts[start : start + CHUNK]),
-            truncation=True,
-            max_length=limit,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-        )
-        flat.append(np.fromiter(chain.from_iterable(encoded["input_ids"]), np.int32))
+        with refused("the tokenizer of the encoder fails on these texts", ": use another encoder"):
+            encoded = tokenizer(
+                list(texts[start : start + CHUNK]),
+                truncation=True,
+                max_length=limit,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+            )
+            ids = np.fromiter(chain.from_iterable(encoded["input_ids"]), np.int32)
+        flat.append(ids)
         lengths[start : start + CHUNK] = [len(ids) for ids in encoded["input_ids"]]
+        _check_fit(tokenizer, ids, lengths[start : start + CHUNK], limit)
         cut[start : start + CHUNK] = [bool(encoding.overflowing) for encoding in encoded.encodings]
         progress("tokenize", min(start + CHUNK, len(texts)), len(texts))
     return Tokens(flat.finished(), _bounds(lengths), int(tokenizer.pad_token_id), int(cut.sum())), cut
+
+
+def _check_fit(tokenizer: Any, ids: npt.NDArray[np.int32], lengths: npt.NDArray[np.int64], limit: int) -> None:
+    """Tokens or positions that the encoder has no vectors for would end in an error of torch, or hang a GPU."""
+    rows = getattr(tokenizer, ROWS, None)
+    if rows is not None and len(ids) and ids.max() >= rows:
+        raise ModelError(
+            f"the tokenizer has a token {ids.max():,}, but the encoder knows only {rows:,} tokens: use another encoder"
+        )
+    if len(lengths) and lengths.max() > limit:
+        raise ModelError(
+            f"the tokenizer makes {lengths.max():,} tokens of a text where only {limit:,} are allowed: use another "
+            "encoder"
+        )
 
 
 class _Growing:

@@ -279,14 +279,18 @@ def balanced(labels: npt.NDArray[np.int64], size: int, rng: np.random.Generator)
 
     A class with fewer rows than that gives some of them twice: dropout makes them differ.
     """
-    classes = np.unique(labels)
+    classes = np.unique(labels).tolist()
     at_once = min(len(classes), max(1, size // FEWEST_OF_A_CLASS))
     each = max(FEWEST_OF_A_CLASS, size // at_once)
-    rows = {int(label): endless(int((labels == label).sum()), 1, rng) for label in classes}
-    places = {int(label): np.flatnonzero(labels == label) for label in classes}
-    turns = endless(len(classes), at_once, rng)
+    places = {label: np.flatnonzero(labels == label) for label in classes}
+    rows = {label: endless(len(places[label]), 1, rng) for label in classes}
+    waiting: list[int] = []
     while True:
-        drawn = [classes[turn] for turn in next(turns)]
+        if len(waiting) < at_once:
+            waiting += rng.permutation(classes).tolist()
+        drawn = list(dict.fromkeys(waiting))[:at_once]
+        for label in drawn:
+            waiting.remove(label)
         yield np.array([places[label][next(rows[label])[0]] for label in drawn for _ in range(each)], np.int64)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -10,7 +9,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from actune.core.files import write_atomically
+from actune.core import toml
+from actune.core.outputs import write_output
 from actune.errors import UserError
 from actune.report.classes import on_test
 from actune.report.examples import examples_of
@@ -49,7 +49,7 @@ def write_report(sessions: Sequence[Session], path: Path, round: int | None = No
     """Writes the page of the first run beside the others. `round` chooses the map, by default the newest."""
     check_place(path)
     # a file name may hold bytes that are no letters
-    write_atomically(Path(path), render(sessions, round).encode("utf-8", "replace"))
+    write_output(Path(path), render(sessions, round).encode("utf-8", "replace"))
     return Path(path)
 
 
@@ -145,7 +145,7 @@ def map_parts(
 
 def settings_table(runs: Sequence[ReportedRun]) -> dict[str, dict[str, list[str]]]:
     """Every line of run.toml: table, name, and a value for each run."""
-    files = [tomllib.loads(run.config.dumps()) for run in runs]
+    files = [toml.parse(run.config.dumps(), "run.toml") for run in runs]
     files = [{"run.toml": {"format": file.pop("format")}, **file} for file in files]
     tables: dict[str, dict[str, list[str]]] = {}
     for table in files[0]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from actune.core.facts import FinalFacts, RoundFacts
 from actune.methods.recipes import shown
 from actune.models.learners import find_learner
+from actune.models.sources import public_name
 from actune.session.config import Config
 
 
@@ -19,12 +20,13 @@ def model_card(config: Config, learner: str, pool: int, curve: Sequence[RoundFac
         "pipeline_tag: text-classification",
         "tags: [actune, active-learning]",
         "---",
-        f"# Text classifier for {config.request.data}",
+        f"# Text classifier for {public_name(config.request.data)}",
         "",
         f"Classes: {', '.join(config.resolved.classes)}.",
         "",
         f"Made with actune {config.versions['actune']}: method `{shown(config.request.method)}`, learner `{learner}`, "
-        f"encoder `{config.request.model}`, trained on {curve[-1].labels:,} labelled texts of a pool of {pool:,}.",
+        f"encoder `{public_name(config.request.model)}`, trained on {curve[-1].labels:,} labelled texts of a pool of "
+        f"{pool:,}.",
     ]
     if measured:
         lines += ["", f"The accuracy is measured on {config.resolved.test:,} test texts that no model was trained on."]

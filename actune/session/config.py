@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from actune.core import toml
+from actune.core.checks import checked_classes, told
 from actune.core.options import from_tables, options_of, tables_of
-from actune.core.settings import Settings, Training, full_name
-from actune.core.spec import RunSpec
-from actune.errors import RunFolderError, SettingError
+from actune.core.places import is_folder, is_regular
+from actune.core.settings import Settings, Training, Values, full_name, override, split_changes
+from actune.core.shapes import LARGEST, WrongShape, shaped, value_of
+from actune.core.spec import READING_OPTIONS, RunSpec
+from actune.errors import RunFolderError, UserError, nearest
 from actune.store.store import FILE
 
 FORMAT = 1
+RESTORE = "restore it from a backup"
+NUMBERS: dict[str, tuple[float, float]] = {
+    "initial": (1, LARGEST),
+    "batch": (1, LARGEST),
+    "rounds": (0, 1_000_000),
+    "seed": (0, LARGEST),
+    "noise": (0, 1),
+    "adapt": (0, LARGEST),
+    "round_seconds": (0, LARGEST),
+    "horizon": (1, 1_000_000),
+    "pool": (0, LARGEST),
+    "dev": (0, LARGEST),
+    "test": (0, LARGEST),
+    "threads": (1, 65_536),
+}
 WITHOUT_THE_SETTING = {"no_fewer_steps": False}  # how runs were trained that are older than a setting of training
 
 
@@ -72,47 +89,78 @@ class Config:
 def load_config(folder: Path) -> Config:
     """The configuration of a run folder, or one sentence that says why it is none."""
     file = folder / FILE
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise RunFolderError(
             f"there is no folder {str(folder)!r}: check the path, or create a project with `actune start`"
         )
-    if not file.is_file():
+    if not is_regular(file):
         raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no {FILE}")
+    return config_of(_tables_in(file), repr(str(file)))
+
+
+def _tables_in(file: Path) -> dict[str, Any]:
+    """What a run.toml says, unless a newer version wrote it."""
+    tables = toml.read(file, follow=False)
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
         found = int(tables["format"])
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        raise RunFolderError(f"{str(file)!r} cannot be read: {error}") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise RunFolderError(f"{str(file)!r} cannot be read ({_why(error)}): {RESTORE}") from error
     if found > FORMAT:
         raise RunFolderError(
-            f"{str(folder)!r} was written by a newer version of actune (format {found}, this one reads {FORMAT}): "
+            f"{str(file.parent)!r} was written by a newer version of actune (format {found}, this one reads {FORMAT}): "
             "upgrade actune"
         )
-    return config_of(tables, repr(str(file)))
+    return tables
 
 
 def config_of(tables: Mapping[str, Any], source: str) -> Config:
     """The configuration that the tables of a run.toml say; `source` is what sentences call them."""
     try:
-        return Config(
+        config = Config(
             request=from_tables(RunSpec, tables),
-            resolved=Resolved(**_tuples(tables["resolved"])),
-            settings=Settings(**_renamed(tables["settings"])),
-            training=_training(tables["training"]),
-            final_training=_training(tables["final_training"]),
-            versions=tables["versions"],
+            resolved=shaped(Resolved, tables.get("resolved"), "resolved"),
+            settings=_numbers(Settings(), tables.get("settings"), "settings"),
+            training=_training(tables.get("training"), "training"),
+            final_training=_training(tables.get("final_training"), "final_training"),
+            versions=value_of(Mapping[str, str], tables.get("versions"), "versions"),
         )
-    except (KeyError, TypeError, SettingError) as error:
-        raise RunFolderError(f"{source} is incomplete or was changed by hand: {error}") from error
+        check_config(config)
+    except (WrongShape, UserError, OverflowError) as error:
+        raise RunFolderError(f"{source} is incomplete or was changed by hand ({error}): {RESTORE}") from error
+    return config
 
 
-def _training(table: dict[str, Any]) -> Training:
-    return Training(**WITHOUT_THE_SETTING | _renamed(table)) if table else Training()
+def check_config(config: Config) -> None:
+    """One sentence for a number that no run has, and for names that are not what they should be."""
+    for values in (config.request, config.resolved):
+        for name, (low, high) in NUMBERS.items():
+            if (value := getattr(values, name, low)) is not None and not low <= value <= high:
+                raise WrongShape(f"{name} must be between {low:g} and {high:g}, not {told(value)}")
+    if len(checked_classes(config.resolved.classes)) < 2:
+        raise WrongShape("classes must be two or more")
+    for name, value in config.request.reading.items():
+        if name not in (known := [option.name for option in READING_OPTIONS]):
+            raise WrongShape(f"reading has no option {told(name)}: {nearest(str(name), known)}")
+        if isinstance(value, list):
+            checked_classes(value)
+    method, training = split_changes(config.request.changes)
+    override(Settings(), method)
+    override(Training(), training)
+    if "actune" not in config.versions:
+        raise WrongShape("versions.actune is missing")
 
 
-def _renamed(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by the names that they have now."""
-    return {full_name(name): value for name, value in table.items()}
+def _training(table: Any, place: str) -> Training:
+    if not isinstance(table, dict):
+        raise WrongShape(f"{place} must be a table, not {told(table)}")
+    return _numbers(Training(), WITHOUT_THE_SETTING | table, place) if table else Training()
+
+
+def _numbers(usual: Values, table: Any, place: str) -> Values:
+    """Settings by the names that they have now, each of its type and in its range."""
+    if isinstance(table, Mapping):
+        table = {full_name(name): value for name, value in table.items()}
+    return override(usual, asdict(shaped(type(usual), table, place)))
 
 
 def differences(old: RunSpec, new: RunSpec) -> list[str]:
@@ -140,5 +188,7 @@ def _told(value: Any) -> str:
     return "set" if value is True else str(value)
 
 
-def _tuples(table: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+def _why(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from actune.core.training_set import EARLIER_PREFIX, PREFIX, PseudoLabels
+from actune.errors import RunFolderError
 from actune.session.session import Session
 
 COLUMNS = ("id", "text", "label", "source", "round", "confidence", "by")
@@ -14,6 +15,7 @@ Row = list[object]
 
 def human_rows(session: Session) -> list[Row]:
     """The answers that count, in row order; the simulated oracle and the file's own labels are answers too."""
+    session.labels()  # which checks that they are labels of this pool
     labelled = [(word, word.label) for word in session.store.latest() if word.label is not None]
     seen = [facts.answers_seen for facts in session.rounds()]
     session.refresh()
@@ -67,5 +69,11 @@ def _first_use(answer: int, seen: Sequence[int]) -> int | None:
 
 def _confidences(found: PseudoLabels, memory: Any) -> list[float | None]:
     """How sure the model is of each pseudo-label: what its memory of predictions holds, where it has one."""
-    sure = memory[found.rows, found.targets] if memory is not None and memory.ndim == 2 else found.confidence
+    sure = found.confidence
+    if memory is not None and memory.ndim == 2:
+        if len(memory) <= max(found.rows, default=-1):
+            raise RunFolderError(
+                "the memory bank of this run is shorter than its pool: run `actune verify` on its folder"
+            )
+        sure = memory[found.rows, found.targets]
     return [None] * len(found) if sure is None else [round(float(each), 4) for each in sure]

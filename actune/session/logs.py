@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from actune.core.facts import FinalFacts, RoundFacts
+from actune.core.printing import one_line
 
 LOG = logging.getLogger(__name__)
 
@@ -15,4 +16,4 @@ def log_facts(what: str, facts: RoundFacts | FinalFacts) -> None:
     accuracy = "not measured" if facts.accuracy is None else f"{facts.accuracy:.4f}"
     LOG.info("%s %d is finished: %d labels, accuracy %s, %.1f s", what, facts.round, facts.labels, accuracy, seconds)
     for note in facts.notes:
-        LOG.info("note: %s", note)
+        LOG.info("note: %s", one_line(note))

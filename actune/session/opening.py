@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actune.core.pool import UNKNOWN
 from actune.core.spec import RunSpec
 from actune.core.task import Task
+from actune.errors import RunFolderError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,11 +65,13 @@ def weak_labels(request: RunSpec, task: Task) -> WeakLabels:
     return WeakLabels(votes, combine(request.label_model, votes, len(task.pool.classes), request.seed))
 
 
-def load_weak_labels(store: Store) -> WeakLabels:
+def load_weak_labels(arrays: Mapping[str, Any], sources: Any, folder: Path) -> WeakLabels:
     """As `save` has kept them."""
     from actune.weak.label_models import Combined
     from actune.weak.votes import Votes
 
-    arrays = store.load_arrays(ARRAYS)
-    votes = Votes(arrays["votes"], tuple(store.fact(FACT)))
+    named = isinstance(sources, list) and all(isinstance(source, str) for source in sources)
+    if not named or {"votes", *PARTS} - arrays.keys() or len(sources) != arrays["votes"].shape[1]:
+        raise RunFolderError(f"the weak labels in {str(folder)!r} are damaged: restore the folder from a backup")
+    votes = Votes(arrays["votes"], tuple(sources))
     return WeakLabels(votes, Combined(**{name: arrays[name] for name in PARTS}))

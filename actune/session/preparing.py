@@ -42,13 +42,16 @@ def prepare_for_the_start(
     return _prepared(config, task, kind.name, config.training, progress, shared, encoder)
 
 
-def method_of(config: Config) -> Method:
-    """The method that a run was made with, as its preset has it, or a sentence that says what is missing."""
+def method_of(config: Config, named: str = "") -> Method:
+    """The method that a run was made with, as its preset has it, or a sentence that says what is missing.
+
+    Code of a module that only the run folder names is not imported: the user must have `named` the same.
+    """
     from actune.methods.finding import made_by
     from actune.methods.recipes import find_again
     from actune.methods.released import as_released
 
-    recipe = find_again(config.request.method, config.resolved.method_origin)
+    recipe = find_again(config.request.method, config.resolved.method_origin, named)
     method = made_by(recipe, config.settings)
     return as_released(method, config.settings) if config.request.preset == "released" else method
 

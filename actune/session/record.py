@@ -14,12 +14,13 @@ from actune.core.facts import FinalFacts, Quality, RoundFacts, stays_in_use
 from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.printing import counted
+from actune.core.strings import is_text
 from actune.core.task import Task
 from actune.data.formats import read_more
 from actune.data.frames import Data
 from actune.errors import DataError, SettingError
 from actune.session.config import Config
-from actune.session.opening import ARRAYS, WeakLabels, load_weak_labels
+from actune.session.opening import ARRAYS, FACT, WeakLabels, load_weak_labels
 from actune.session.quality import agreement
 from actune.session.wording import (
     Told,
@@ -28,7 +29,6 @@ from actune.session.wording import (
     said_of,
     told_of,
 )
-from actune.store.files import EARLIER_FINALS, FINAL
 from actune.store.records import Said
 from actune.store.store import Store
 
@@ -43,6 +43,8 @@ class RunRecord:
         self.store = store
         self.config = config
         self.task = task
+        store.classes_expected = len(task.pool.classes)
+        store.rows_expected = None if config.resolved.stored else len(task.pool)
         self._lock = RLock()  # for what is kept between calls; any number of threads may ask, tell and predict
 
     def __repr__(self) -> str:
@@ -103,7 +105,7 @@ class RunRecord:
         name gets them. With `n` there are at most so many.
         """
         store, n = self.store, checked_count(n, "n")
-        if by is not None and not isinstance(by, str):
+        if by is not None and not is_text(by):
             raise SettingError(f"by must be the name of a person, not {told(by)}")
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             raise SettingError(f"seconds must be a number, not {told(seconds)}")
@@ -171,14 +173,13 @@ class RunRecord:
     @property
     def final(self) -> FinalFacts | None:
         """The facts of the fine-tuned final model, where that is the model in use."""
-        found = self.store.fact(FINAL)
-        in_use = found and stays_in_use(found, next(reversed(self.rounds()), None))
-        return FinalFacts.from_json(found) if in_use else None
+        newest = next(reversed(self.finals()), None)
+        in_use = newest and stays_in_use(newest, next(reversed(self.rounds()), None))
+        return newest if in_use else None
 
     def finals(self) -> list[FinalFacts]:
         """The facts of every fine-tuning at the end, also of those whose model is not in use any more."""
-        newest = self.store.fact(FINAL)
-        return [FinalFacts.from_json(each) for each in [*(self.store.fact(EARLIER_FINALS) or []), newest] if each]
+        return self.store.finals()
 
     @property
     def finished(self) -> bool:
@@ -216,7 +217,9 @@ class RunRecord:
     def weak(self) -> WeakLabels | None:
         """What rules voted, where this run was given such votes; a finished one may have dropped them."""
         dropped = self.done and not self.store.has_arrays(ARRAYS)
-        return load_weak_labels(self.store) if self.config.request.weak and not dropped else None
+        if not self.config.request.weak or dropped:
+            return None
+        return load_weak_labels(self.store.load_arrays(ARRAYS), self.store.fact(FACT), self.store.folder)
 
     def weak_of_row(self, round: int) -> dict[int, int]:
         """The weak labels that a round learns from: the first one, and with --keep-weak all of them."""
@@ -238,6 +241,6 @@ class RunRecord:
     def memory(self, round: int) -> Any:
         """The memory bank as the choice for `round` left it."""
         name = f"memory-{round:03d}"
-        if self.store.has_arrays(name):
-            return self.store.load_arrays(name)["memory"]
+        if self.store.has_arrays(name) or name in self.store.selected_arrays(round):
+            return self.store.load_arrays(name).get("memory")
         return self._chosen(round).get("memory")  # where an earlier version kept it

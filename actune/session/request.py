@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from actune.core.checks import told
-from actune.core.options import from_keywords
+from actune.core.options import LARGEST, from_keywords, typed
+from actune.core.places import exists
 from actune.core.run_options import RunOptions
 from actune.core.settings import Settings, Training, Words, override, split_changes, words_of
 from actune.core.spec import READING_OPTIONS, RunSpec
@@ -37,7 +38,7 @@ def make_request(task: Task, **options: Unpack[RunOptions]) -> RunSpec:
     # the run may be opened from another folder
     for name in ("model", "start_from", "weak"):
         path = Path(said.get(name, "")).expanduser()
-        if said.get(name) and said[name] not in KNOWN and path.exists():
+        if said.get(name) and said[name] not in KNOWN and exists(path):
             said[name] = str(path.absolute())
     given = said.pop("changes", {})
     changes = _plain(*split_changes(given)) | {name: word for name, word in given.items() if name in asdict(Words())}
@@ -106,18 +107,22 @@ def _check_plan(request: RunSpec, task: Task) -> None:
 
 
 def check_reading(reading: Any) -> None:
-    """How data is read is told by known words."""
-    known = [option.name for option in READING_OPTIONS]
+    """How data is read is told by known words, each with a value of its kind."""
+    known = {option.name: option for option in READING_OPTIONS}
     if not isinstance(reading, Mapping):
         raise SettingError(f"option 'reading' takes a mapping, not {told(reading)}")
-    for name in reading:
+    for name, value in reading.items():
         if name not in known:
             raise SettingError(f"reading has no option {told(name)}: {nearest(name, known)}")
+        if value is not None:
+            typed(known[name], list(value) if isinstance(value, tuple) else value)
 
 
 def check_seed(seed: int) -> None:
     if seed < 0:
-        raise SettingError(f"--seed must be 0 or more, not {seed}")
+        raise SettingError(f"--seed must be 0 or more, not {told(seed)}")
+    if seed >= LARGEST:
+        raise SettingError(f"--seed must have at most 18 digits, not {told(seed)}")
 
 
 def _one_of(what: str, name: str, known: Mapping[str, object]) -> None:

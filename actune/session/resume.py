@@ -44,7 +44,8 @@ def open_or_create(folder: Path, task: Task, options: RunOptions, progress: Prog
             "folder"
         )
     if max(request.rounds, session.config.request.fits) > session.fitted:
-        method_of(session.config)  # it may be missing here, which the user should know before anything is done
+        # it may be missing here, which the user should know before anything is done
+        session.method = method_of(session.config, named=request.method)
     if request.rounds > session.config.request.rounds:
         check(request, task)
         session.reconfigure(session.config.extended_to(request.rounds))

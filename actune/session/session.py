@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from actune.core.checks import checked_folder
-from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts
-from actune.core.files import replacing_folder, storage_sentences
+from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts, Selection
 from actune.core.labels import Labels
 from actune.core.progress import Progress, silent
+from actune.core.refusals import already_saved
 from actune.core.streams import Streams
 from actune.core.task import Task
 from actune.core.training_set import PseudoLabels
@@ -121,8 +121,9 @@ class Session(RunRecord):
             earlier = [asdict(each) for each in self.finals() if (each.round, each.answers_seen) != (self.fitted, seen)]
             self.store.commit(model=model, facts={FINAL: asdict(facts), EARLIER_FINALS: earlier})
             log_facts("the fine-tuning after round", facts)
-            self.store.point_to_newest()
-            self.store.drop_checkpoints()
+            with already_saved("the fine-tuned model"):
+                self.store.point_to_newest()
+                self.store.drop_checkpoints()
             return facts
 
     def _round(self, labels: Labels) -> RoundFacts:
@@ -151,17 +152,17 @@ class Session(RunRecord):
             notes=_unique(prepared.learner.notes),
             quality=quality,
         )
-        self._save_fit(fitted, predictions, round)
-        self._save_choice(choice)
+        self._save_fit(prepared, fitted, round, predictions)
+        chosen = self._save_choice(choice) if choice else None
         model = None
         if self._keeps_model(last):
             model = self._write_model(prepared.learner_name, fitted.classifier, facts, round, "round")
-        chosen = choice.selection if choice else None
         self.store.commit(facts, chosen, model, keep_models=self.models == "all")
         log_facts("round", facts)
-        self.store.point_to_newest()
-        self.store.drop_checkpoints()  # of a fine-tuning that was given up
-        self._drop_old_memories()
+        with already_saved(f"round {round}"):
+            self.store.point_to_newest()
+            self.store.drop_checkpoints()  # of a fine-tuning that was given up
+            self._drop_old_memories()
         return facts
 
     def _measured_without_test(self, prepared: PreparedTask, labels: Labels, round: int) -> Quality:
@@ -206,8 +207,7 @@ class Session(RunRecord):
     def _select_after_the_end(self) -> RoundFacts:
         labels = self.labels()
         choice = self._select(*self._model_of_the_last_round(), labels, self.fitted - 1)
-        self._save_choice(choice)
-        self.store.commit(selection=choice.selection)
+        self.store.commit(selection=self._save_choice(choice))
         return self.rounds()[-1]
 
     def _choose_more(self, labels: Labels) -> int:
@@ -236,27 +236,35 @@ class Session(RunRecord):
             prepared = prepare_for_the_start(self.config, self.task, folder, self.progress, self.shared)
         else:
             prepared = self.prepared
+        self.store.check_model(folder)
         return prepared, prepared.learner.load(folder)
 
-    def _save_fit(self, fitted: Fitted, predictions: Mapping[str, Any], round: int) -> None:
+    def _save_fit(
+        self, prepared: PreparedTask, fitted: Fitted, round: int, predictions: Mapping[str, Any] | None = None
+    ) -> None:
         """What a teacher of this very round trusts, and predictions on test; the rest is kept with its choice."""
+        from actune.rounds.measuring import measure
+
+        predictions = measure(prepared, fitted.classifier)[1] if predictions is None else predictions
         trusted = fitted.training.pseudo_labels.as_arrays() if self.method.teacher else {}
         if kept := {**trusted, **predictions}:
             self.store.save_arrays(f"fit-{round:03d}", kept)
 
-    def _save_choice(self, choice: Choice | None) -> None:
-        if choice is None:
-            return
+    def _save_choice(self, choice: Choice) -> Selection:
+        """Keeps the arrays of a choice; gives what is to be committed."""
         round = choice.selection.round
+        files = {f"select-{round:03d}": choice.arrays}
         if choice.memory is not None:
-            self.store.save_arrays(f"memory-{round:03d}", {"memory": choice.memory})
-        self.store.save_arrays(f"select-{round:03d}", choice.arrays)
+            files[f"memory-{round:03d}"] = {"memory": choice.memory}
+        for name, arrays in files.items():
+            self.store.save_arrays(name, arrays)
+        return replace(choice.selection, arrays=tuple(files))
 
     def _drop_old_memories(self) -> None:
-        """Only the newest memory bank is ever used again, and one is as long as the pool."""
-        newest = f"memory-{self.selected - 1:03d}"
+        """Only the newest memory bank is used again, or the one before it, where a damaged choice is made again."""
+        kept = f"memory-{self.selected - 2:03d}"
         for name in self.store.array_names():
-            if name.startswith("memory-") and name < newest:
+            if name.startswith("memory-") and name < kept:
                 self.store.drop_arrays(name)
 
     # using the model
@@ -271,17 +279,11 @@ class Session(RunRecord):
 
     def save(self, folder: str | Path) -> Path:
         """Writes the model that is in use, with all that it needs, to a new folder, which `actune.load` opens."""
-        import shutil
+        from actune.models.portable import copy_model, make_portable, new_folder
 
-        from actune.models.portable import make_portable
-
-        source = self._newest_model()
-        target = checked_folder(folder)
-        if target.exists():
-            raise DataError(f"{str(target)!r} already exists: choose another folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with storage_sentences(target), replacing_folder(target) as scratch:
-            shutil.copytree(source, scratch, dirs_exist_ok=True)
+        source, target = self._newest_model(), checked_folder(folder)
+        with new_folder(target) as scratch:
+            copy_model(source, scratch)
             make_portable(scratch, self._encoder_of(source), self.config.settings.max_tokens)
         return target
 
@@ -292,6 +294,7 @@ class Session(RunRecord):
         newest = self._newest_model()
         with self._lock:
             if self._loaded is None or self._loaded[0] != newest:
+                self.store.check_model(newest)
                 by, encoder = self.prepared, self._encoder_of(newest)
                 self._loaded = newest, load_model(newest, encoder, by.max_tokens, by.device, by.recipe)
             return self._loaded[1]
@@ -327,7 +330,7 @@ class Session(RunRecord):
             card = model_card(self.config, learner, len(self.pool), [*self.rounds(), facts])
             classifier.save(folder, self.pool.classes, card)
             (folder / "README.md").write_text(card, encoding="utf-8")  # a learner from outside may not have done it
-        return model
+        return self.store.with_digest(model)
 
     @cached_property
     def prepared(self) -> PreparedTask:

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from actune.core.checks import checked_folder, told
 from actune.core.facts import QuestionRow, Selection
 from actune.core.pool import Pool
+from actune.core.printing import one_line
 from actune.core.progress import Progress, silent
 from actune.core.run_options import RunOptions
 from actune.core.settings import own_settings
@@ -20,7 +21,7 @@ from actune.data.frames import Data
 from actune.data.splits import Reading, cut_pool
 from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError, SettingError
-from actune.methods.finding import MethodValue
+from actune.methods.finding import MethodValue, is_named
 from actune.methods.recipes import name_of
 from actune.rounds.first import first_rows
 from actune.session.config import Config, load_config
@@ -65,9 +66,11 @@ def create(
         session.method = method_of(config)  # now, so that a mistake in it is told at once
         _fill(session, weak)
         store.seal(config.dumps())
-    LOG.info("created %s: method %s, learner %s", folder, request.method, config.resolved.learner)
+    LOG.info(
+        "created %s: method %s, learner %s", one_line(str(folder)), one_line(request.method), config.resolved.learner
+    )
     for note in (*task.notes, *config.resolved.notes):
-        LOG.info("note: %s", note)
+        LOG.info("note: %s", one_line(note))
     return session
 
 
@@ -100,13 +103,17 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
 
 
 def open_session(folder: str | Path, progress: Progress = silent, method: str | MethodValue | None = None) -> Session:
-    """The session of a run folder, ready to go on. A method that was given by value must be given again to advance."""
+    """The session of a run folder, ready to go on.
+
+    A method that was given by value or as `module:name` must be given again to advance.
+    """
     folder = checked_folder(folder)
     config = load_config(folder)
-    if method is not None and (name := name_of(method)) != config.request.method:
+    request, origin = config.request, config.resolved.method_origin
+    if method is not None and not is_named(method, request.method, origin):
         raise RunFolderError(
-            f"{str(folder)!r} was created with the method {config.request.method!r}, not {name!r}: pass "
-            f"{config.request.method!r}, or choose another folder"
+            f"{str(folder)!r} was created with the method {request.method!r}, not {name_of(method)!r}: pass "
+            f"{request.method!r}, or choose another folder"
         )
     store = Store.open(folder)
     if config.resolved.stored:
@@ -117,15 +124,17 @@ def open_session(folder: str | Path, progress: Progress = silent, method: str | 
             raise RunFolderError(
                 f"{config.request.data!r} has changed since {str(folder)!r} was created: restore the data"
             )
+    check_counts(store, config)
     session = Session(store, config, task, progress)
     if method is not None:
-        session.method = method_of(config)
+        session.method = method_of(config, named=method if isinstance(method, str) else "")
     return session
 
 
 def find_task(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:
     """The task that a request's words name; the authors' scripts cut its pool to 20,000 rows a class."""
     check_seed(seed)
+    check_reading(reading)
     words = dict(reading)
     places = {name: words.pop(name, None) for name in ("dev", "test", "data_dir")}
     if words.get("classes") is not None:
@@ -147,6 +156,25 @@ def project_task(pool: Pool, name: str = "project") -> Task:
     batch = max(1, min(50, max(len(pool.classes), len(pool) // 20), len(pool)))
     initial = max(batch, min(len(pool.classes), MOST_FIRST, len(pool)))
     return Task(name, pool, None, None, own_settings(len(pool), len(pool.classes)), Plan(initial, batch, 0))
+
+
+def check_counts(store: Store, config: Config) -> None:
+    """One sentence where parts of a folder are not of the same run, or of different times."""
+    fitted, selected, classes = store.rounds(), store.selection_count(), len(config.resolved.classes)
+    known = len({change.class_number for change in store.class_changes() if change.kind == "add"})
+    models = [model.round for model in store.models() if model.kind == "round"]
+    wrong = ""
+    if selected - len(fitted) not in (0, 1):
+        wrong = f"{len(fitted)} finished rounds, and questions for {selected}"
+    elif max(models, default=-1) >= len(fitted):
+        wrong = f"a model of round {max(models)}, and {len(fitted)} finished rounds"
+    elif known and known < classes:
+        wrong = f"{known} classes, and run.toml has {classes}"
+    elif any(len(facts.class_counts) > classes for facts in fitted):
+        wrong = f"more classes than the {classes} of run.toml"
+    if wrong:
+        todo = f"run `actune verify {store.folder}`, or restore a backup"
+        raise RunFolderError(f"the database of {str(store.folder)!r} has {wrong}: {todo}")
 
 
 def _stored_task(store: Store, config: Config) -> Task:

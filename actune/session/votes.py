@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from actune.core.places import exists
 from actune.core.pool import Pool
 from actune.core.spec import OWN_VOTES
 from actune.core.task import Task
@@ -61,7 +62,7 @@ def read_votes(
     """The votes in a named data set or a table, or those of a rules file about its texts."""
     words = dict(reading or {})
     data_dir = words.pop("data_dir", None)
-    if data in cards() or not (Path(data).exists() or Path(data).suffix):
+    if data in cards() or not (exists(Path(data)) or Path(data).suffix):
         if columns or classes or words:
             raise DataError(f"{data} is a named data set with its own columns and classes: leave these options out")
         task = load_task(data, data_dir)

@@ -10,6 +10,7 @@ from actune.core.dialogue import Answer, Question
 from actune.core.facts import QuestionRow
 from actune.core.labels import Labels
 from actune.core.pool import Pool
+from actune.core.strings import is_text
 from actune.errors import DataError
 from actune.store.records import Kind, Recorded, Said
 
@@ -46,6 +47,8 @@ def answers_of(answers: Mapping[str, str] | Iterable[Answer]) -> list[Answer]:
             raise DataError(f"{told(answer)} is not an answer: pass a dict {{id: label}} or a list of actune.Answer")
         if not isinstance(answer.id, str):
             raise DataError(f"the id of an answer must be a string, such as '7', not {told(answer.id)}")
+        if not is_text(answer.by):
+            raise DataError(f"who answers must be a name without broken characters, not {told(answer.by)}")
     return found
 
 

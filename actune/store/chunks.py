@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 from actune.core.arrow import as_numpy
 from actune.core.pool import Pool, pool_of_numbers, taken_ids
+from actune.core.shapes import WrongShape
 from actune.core.strings import Strings, is_text
 from actune.errors import DataError
+from actune.store.reading import check_range, records, whole
 from actune.store.records import Chunk
 
 LONGEST_NUMBER = 18  # digits, so that a row number fits into 64 bits
@@ -21,7 +23,14 @@ SELECT row FROM ids WHERE split = :split AND id = :id UNION ALL SELECT row FROM 
 def chunks_of(connection: sqlite3.Connection, split: str | None = None) -> list[Chunk]:
     """The files of a split in row order, or those of all splits."""
     query = "SELECT file, first, rows, numbered FROM chunks WHERE ?1 IS NULL OR split = ?1 ORDER BY split, number"
-    return [Chunk(file, first, rows, bool(own)) for file, first, rows, own in connection.execute(query, (split,))]
+    found = list(records(Chunk, connection.execute(query, (split,))))
+    if split is not None:
+        for before, chunk in pairwise(found):
+            if chunk.first != before.first + before.rows:
+                raise WrongShape(f"the rows of {chunk.file!r} do not follow those of {before.file!r}")
+    if any(min(chunk.first, chunk.rows) < 0 for chunk in found):
+        raise WrongShape("a file of texts has a negative number of rows")
+    return found
 
 
 def count_texts(connection: sqlite3.Connection, split: str) -> int:
@@ -31,10 +40,10 @@ def count_texts(connection: sqlite3.Connection, split: str) -> int:
     if not found:
         query = "SELECT coalesce(max(row), -1) + 1 FROM texts WHERE split = ?"
         found = connection.execute(query, (split,)).fetchone()
-    return int(found[0])
+    return whole(found[0], "the number of texts")
 
 
-def add_chunk(connection: sqlite3.Connection, split: str, file: str, ids: Strings) -> int:
+def add_chunk(connection: sqlite3.Connection, split: str, file: str, ids: Strings, digest: str | None = None) -> int:
     """Appends a file of texts; gives the row of the first. Ids that are taken are refused."""
     first = count_texts(connection, split)
     if first:
@@ -48,8 +57,9 @@ def add_chunk(connection: sqlite3.Connection, split: str, file: str, ids: String
         except sqlite3.IntegrityError:
             raise DataError("some of the new ids occur more than once: every text needs a different id") from None
     connection.execute(
-        "INSERT INTO chunks SELECT ?, coalesce(max(number), -1) + 1, ?, ?, ?, ? FROM chunks WHERE split = ?",
-        (split, file, first, len(ids), numbered, split),
+        "INSERT INTO chunks (split, number, file, first, rows, numbered, digest) "
+        "SELECT ?, coalesce(max(number), -1) + 1, ?, ?, ?, ?, ? FROM chunks WHERE split = ?",
+        (split, file, first, len(ids), numbered, digest, split),
     )
     return first
 
@@ -65,9 +75,11 @@ def find_rows(connection: sqlite3.Connection, split: str, ids: Sequence[str]) ->
         if str(row) == id and any(low <= row < high for low, high in ranges):
             return row
         found = connection.execute(FIND, {"split": split, "id": id}).fetchone()
-        return int(found[0]) if found else None
+        return whole(found[0], "a row") if found else None
 
-    return [find(id) for id in ids]
+    rows = [find(id) for id in ids]
+    check_range("row", (row for row in rows if row is not None), count_texts(connection, split))
+    return rows
 
 
 def texts_in_database(connection: sqlite3.Connection, split: str, classes: Sequence[str], first: int) -> Pool:
@@ -75,7 +87,14 @@ def texts_in_database(connection: sqlite3.Connection, split: str, classes: Seque
     query = "SELECT id, text, label FROM texts WHERE split = ? AND row >= ? ORDER BY row"
     # one flat list: a million tuples would keep the garbage collector busy
     flat = list(chain.from_iterable(connection.execute(query, (split, first))))
-    return pool_of_numbers(flat[1::3], flat[0::3], classes, flat[2::3])
+    ids, texts, labels = flat[0::3], flat[1::3], flat[2::3]
+    if not all(type(each) is str for each in (*ids, *texts)) or len(set(ids)) < len(ids):
+        raise WrongShape("a text or an id is not a text, or an id is there twice")
+    if not all(
+        label is None or (type(label) is int and (not classes or -1 <= label < len(classes))) for label in labels
+    ):
+        raise WrongShape("a text has a label that is no class")
+    return pool_of_numbers(texts, ids, classes, labels)
 
 
 def _sorted(split: str, ids: Strings, first: int) -> Iterator[tuple[str, str, int]]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from types import NoneType
 
+from actune.core.shapes import WrongShape
 from actune.errors import DataError, nearest
+from actune.store.chain import COLUMNS, last_link, link, now
 from actune.store.connections import Connections
+from actune.store.reading import records
 from actune.store.records import AnswerRow, ClassChange
 from actune.store.schema import last_answer, write_words
-from actune.store.words import replay
+from actune.store.words import Words, replay
 
-CHANGE = "number, kind, class, name, target, after, by, at"
-APPEND = "INSERT INTO class_changes (kind, class, name, target, after, by) VALUES (?, ?, ?, ?, ?, ?)"
+CHANGE = COLUMNS["class_changes"]
 
 
 class SQLiteClasses:
@@ -35,7 +38,7 @@ class SQLiteClasses:
             number = _number(connection, old)
             _check_free(connection, new)
             connection.execute("UPDATE classes SET name = ? WHERE number = ?", (new, number))
-            connection.execute(APPEND, ("rename", number, new, None, last_answer(connection), by))
+            _append(connection, "rename", number, new, None, by)
 
     def merge_classes(self, old: str, into: str, by: str) -> None:
         with self._connections.writing() as connection:
@@ -43,9 +46,8 @@ class SQLiteClasses:
             if number == target:
                 raise DataError(f"the class {old!r} cannot be merged into itself: choose another class")
             connection.execute("UPDATE classes SET merged_into = ? WHERE ? IN (number, merged_into)", (target, number))
-            connection.execute(APPEND, ("merge", number, None, target, last_answer(connection), by))
-            log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
-            write_words(connection, replay((AnswerRow(*row) for row in log), _changes(connection)))
+            _append(connection, "merge", number, None, target, by)
+            write_words(connection, replay_log(connection))
 
     def classes(self) -> dict[int, str]:
         with self._connections.reading() as connection:
@@ -53,19 +55,37 @@ class SQLiteClasses:
 
     def class_changes(self) -> list[ClassChange]:
         with self._connections.reading() as connection:
-            return _changes(connection)
+            return changes_in(connection)
 
 
 def _add(connection: sqlite3.Connection, name: str, by: str) -> int:
     _check_free(connection, name)
     (number,) = connection.execute("SELECT coalesce(max(number), -1) + 1 FROM classes").fetchone()
     connection.execute("INSERT INTO classes VALUES (?, ?, NULL)", (number, name))
-    connection.execute(APPEND, ("add", number, name, None, last_answer(connection), by))
+    _append(connection, "add", number, name, None, by)
     return int(number)
 
 
+def _append(
+    connection: sqlite3.Connection, kind: str, number: int, name: str | None, target: int | None, by: str
+) -> None:
+    (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM class_changes").fetchone()
+    values = (last + 1, kind, number, name, target, last_answer(connection), by, now())
+    digest = link(last_link(connection, "class_changes"), values)
+    connection.execute(f"INSERT INTO class_changes ({CHANGE}, digest) VALUES ({'?, ' * 8}?)", (*values, digest))
+
+
+def replay_log(connection: sqlite3.Connection) -> Words:
+    """The words that stand after the whole log."""
+    log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
+    return replay(records(AnswerRow, log), changes_in(connection))
+
+
 def _classes(connection: sqlite3.Connection) -> dict[int, str]:
-    return dict(connection.execute("SELECT number, name FROM classes WHERE merged_into IS NULL ORDER BY number"))
+    found = connection.execute("SELECT number, name, merged_into FROM classes ORDER BY number").fetchall()
+    if not all(type(name) is str and type(into) in (int, NoneType) for _, name, into in found):
+        raise WrongShape("a class has no name, or is merged into none")
+    return {number: name for number, name, into in found if into is None}
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int:
@@ -82,6 +102,6 @@ def _check_free(connection: sqlite3.Connection, name: str) -> None:
         raise DataError(f"there is already a class {name!r}: choose another name")
 
 
-def _changes(connection: sqlite3.Connection) -> list[ClassChange]:
-    query = f"SELECT {CHANGE} FROM class_changes ORDER BY number"
-    return [ClassChange(*row) for row in connection.execute(query)]
+def changes_in(connection: sqlite3.Connection) -> list[ClassChange]:
+    """All that ever happened to classes."""
+    return list(records(ClassChange, connection.execute(f"SELECT {CHANGE} FROM class_changes ORDER BY number")))

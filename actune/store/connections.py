@@ -11,9 +11,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from actune.core.files import storage_sentences
+from actune.core.places import is_regular
+from actune.core.refusals import SAFE
+from actune.core.shapes import WrongShape
 from actune.errors import Busy, RunFolderError, StorageError
 
+BESIDE = ("", "-wal", "-shm", "-journal")  # what the names of SQLite's own files end with
+SMALL = 16 * 2**20  # bytes of a database that is checked whenever somebody is about to write into it
 PATIENCE = 30  # seconds to wait for another process
+WRITING = "BEGIN IMMEDIATE"
+NOTHING = "nothing of this step counts"
+COMMITTING = "while committing"
+UNSURE = "it is not certain whether this step counts, and `actune status` shows it"
 MOST_IDLE = 8  # connections that are kept open between calls
 
 # a forked process must neither use nor close its parent's connections: they are kept here, untouched
@@ -24,11 +34,15 @@ class Connections:
     """A thread has a connection to itself for as long as it needs one; a forked process opens its own."""
 
     def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
-        if not create and not path.is_file():
+        if not create and not path.exists() and not path.is_symlink():
             raise RunFolderError(
                 f"{str(path.parent)!r} is incomplete: {path.name} is missing; restore it from a backup"
             )
+        for file in (path.with_name(path.name + end) for end in BESIDE):
+            if file.is_symlink() or (file.exists() and not is_regular(file)):
+                raise RunFolderError(f"{str(file)!r} is a link or no regular file: replace it by the file itself")
         self.path = path
+        self._sound = create  # a database of one's own making
         self.readonly = readonly or not (create or writable(path))
         self._closed = False
         self._copy: TemporaryDirectory[str] | None = None
@@ -49,10 +63,23 @@ class Connections:
         """A connection that nobody writes beside; what was done is on the disk on leaving, or undone after an error."""
         if self.readonly:
             raise StorageError(f"{str(self.path)!r} cannot be written: check the folder's permissions")
-        begin = "BEGIN IMMEDIATE"
         # threads of one process wait for their own lock: SQLite lets waiting processes only try again and again
-        with sentences(self.path), self._connection() as connection, self._writer, _transaction(connection, begin):
+        with (
+            sentences(self.path, NOTHING),
+            self._connection() as connection,
+            self._writer,
+            _transaction(connection, WRITING),
+        ):
+            if not self._sound and self.path.stat().st_size <= SMALL:
+                check_pages(connection)
+            self._sound = True
             yield connection
+
+    def check(self) -> None:
+        """One sentence for a damaged database, which must not be written to; it takes longer with its size."""
+        with self.reading() as connection:
+            check_pages(connection)
+        self._sound = True
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
@@ -120,6 +147,7 @@ class Connections:
             self._place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA synchronous = FULL")  # what was committed survives a power cut
+        harden(connection)
         return connection
 
     def _readable_place(self) -> str:
@@ -132,9 +160,10 @@ class Connections:
             log = self.path.with_name(f"{self.path.name}-wal")
             if not log.exists() or not log.stat().st_size:
                 return f"{place}&immutable=1"
-            self._copy = copy = TemporaryDirectory(prefix="actune-")
-            for file in (self.path, log):
-                shutil.copy(file, copy.name)
+            with storage_sentences(self.path):
+                self._copy = copy = TemporaryDirectory(prefix="actune-")
+                for file in (self.path, log):
+                    shutil.copy(file, copy.name)
             return _uri(Path(copy.name) / self.path.name, "rw")
 
 
@@ -152,24 +181,62 @@ def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
     connection.execute(begin)
     try:
         yield
-        connection.execute("COMMIT")
+        try:
+            connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if begin == WRITING:
+                error.add_note(COMMITTING)
+            raise
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
 
 
+def harden(connection: sqlite3.Connection) -> None:
+    """The file may be somebody else's: nothing that its schema says is run, and broken pages are noticed."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    if (set_config := getattr(connection, "setconfig", None)) is not None:  # since Python 3.12
+        set_config(getattr(sqlite3, "SQLITE_DBCONFIG_DEFENSIVE"), True)  # noqa: B009
+
+
+def check_pages(connection: sqlite3.Connection) -> None:
+    """What SQLite finds wrong with its file without comparing indexes with tables."""
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != ("ok",):
+        raise WrongShape(str(found[0]).replace("\n", " "))
+
+
 @contextmanager
-def sentences(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors into sentences for the user."""
+def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
+    """Turns SQLite's errors into sentences for the user; `state` says what is certain where the disk fails."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         problem = str(error)
         if "locked" in problem or "busy" in problem:
             raise Busy(f"{str(path)!r} was locked by another process for {PATIENCE} seconds: try again") from error
-        if "full" in problem or "disk I/O" in problem:
+        if "full" in problem:
             raise StorageError(f"the disk is full: nothing of this step was written to {str(path)!r}") from error
+        if "disk I/O" in problem:
+            name = getattr(error, "sqlite_errorname", problem)
+            # what was not written whole is never read, but what was written and not confirmed may be
+            unsure = COMMITTING in getattr(error, "__notes__", ()) and name != "SQLITE_IOERR_WRITE"
+            raise StorageError(
+                f"the disk failed at {str(path)!r} ({name}): {UNSURE if unsure else state}; "
+                "check that the disk has room and no errors"
+            ) from error
         if "readonly" in problem or "unable to open" in problem:
             raise StorageError(f"{str(path)!r} cannot be written: check the folder's permissions") from error
-        raise RunFolderError(f"{str(path)!r} is damaged or not a run's database: {problem}") from error
+        raise damaged(path, problem) from error
+    except WrongShape as error:
+        raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # in SQLite's own message about a broken name
+        raise damaged(path, "its text is broken") from error
+
+
+def damaged(path: Path, problem: str) -> RunFolderError:
+    """A database that says what no run says, and what to do."""
+    todo = f"run `actune verify {path.parent}`, or restore a backup"
+    return RunFolderError(f"{str(path)!r} is damaged or not a run's database ({problem}): {todo}")

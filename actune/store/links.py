@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 from secrets import token_hex
 
 from actune.core.files import SCRATCH, remove, replacing_folder, sync_folder
+from actune.core.places import is_regular
 
+FAILURES = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # of the disk, and not of links
+LONGEST = 1000  # bytes of a name
 SOURCE = "copied-from"  # a file in a copy that names what it is a copy of
 
 
@@ -19,12 +23,17 @@ def point(name: Path, target: Path) -> None:
     link = name.with_name(f".{name.name}.{token_hex(8)}{SCRATCH}")
     try:
         link.symlink_to(place, target_is_directory=True)
-    except OSError:  # Windows allows links to few users, and some file systems to none
+    except OSError as error:
+        if error.errno in FAILURES:
+            raise
+        # Windows allows links to few users, and some file systems to none
+        if name.is_symlink():
+            remove(name)
         with replacing_folder(name) as scratch:
             shutil.copytree(target, scratch, dirs_exist_ok=True)
             (scratch / SOURCE).write_text(place, encoding="utf-8")
         return
-    if name.is_dir() and not name.is_symlink():
+    if name.exists() and not name.is_symlink():
         remove(name)  # a model of an earlier version, or a copy of a link
     link.replace(name)
     sync_folder(name.parent)
@@ -35,4 +44,4 @@ def stands_for(name: Path) -> str | None:
     if name.is_symlink():
         return name.readlink().as_posix()
     source = name / SOURCE
-    return source.read_text(encoding="utf-8") if source.is_file() else None
+    return source.read_bytes()[:LONGEST].decode("utf-8", "replace") if is_regular(source) else None

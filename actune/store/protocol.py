@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from actune.core.facts import QuestionRow, RoundFacts, Selection
+from actune.core.facts import FinalFacts, QuestionRow, RoundFacts, Selection
 from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.strings import Strings
@@ -21,6 +21,8 @@ from actune.store.records import (
     Word,
 )
 
+FINAL, EARLIER_FINALS = "final", "earlier_finals"  # facts of the newest final fine-tuning, and of those before it
+
 
 class Events(Protocol):
     """Append-only events of one run, and what follows from them.
@@ -31,12 +33,18 @@ class Events(Protocol):
 
     def close(self) -> None: ...
 
+    def check_log(self) -> None:
+        """One sentence for a database that is damaged, or whose log is not as it was written."""
+        ...
+
     # texts
 
-    def add_chunk(self, split: str, file: str, ids: Strings, answers: Sequence[Said] = ()) -> int:
+    def add_chunk(
+        self, split: str, file: str, ids: Strings, answers: Sequence[Said] = (), digest: str | None = None
+    ) -> int:
         """Appends a file of texts, which is on the disk, and the answers that come with them; gives its first row.
 
-        The answers count rows from there. Ids that are taken are refused.
+        The answers count rows from there. Ids that are taken are refused. `digest` is that of the file.
         """
         ...
 
@@ -144,8 +152,20 @@ class Events(Protocol):
         """For how many rounds the questions are chosen."""
         ...
 
+    def selected_arrays(self, round: int) -> list[str]:
+        """The names of the arrays that the choice for a round was kept with; none of an earlier version."""
+        ...
+
+    def replace_model(self, folder: str, model: ModelRow) -> None:
+        """Lets a model that was made again take the place of one that is damaged."""
+        ...
+
     def models(self) -> list[ModelRow]:
         """The models that count, by round."""
+        ...
+
+    def digests(self) -> dict[str, str]:
+        """The digests of files of texts and of models, by their names, as far as they are known."""
         ...
 
     # single facts
@@ -156,6 +176,10 @@ class Events(Protocol):
 
     def set_fact(self, name: str, value: Any) -> None:
         """Keeps a fact in the place of what it was before."""
+        ...
+
+    def finals(self) -> list[FinalFacts]:
+        """The facts of every fine-tuning at the end, the newest last."""
         ...
 
     # classes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["label", "skip", "unskip"]
@@ -83,6 +83,7 @@ class ModelRow:
     folder: str  # inside the run's folder
     round: int
     kind: Literal["round", "final"]
+    digest: str | None = field(default=None, compare=False)  # of its files; earlier versions kept none
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from pathlib import Path
 
 from actune.core.files import replacing
+from actune.core.places import is_regular
+from actune.core.printing import shortened
+from actune.core.shapes import WrongShape, value_of
 from actune.errors import RunFolderError
+from actune.store.chain import write_links
 from actune.store.connections import Connections
+from actune.store.reading import decoded, records, whole
 from actune.store.records import AnswerRow, ModelRow
 from actune.store.words import Words, replay
 
-VERSION = 3
+VERSION = 4
+READABLE = 3  # a database of this version can be read as it is; it lacks only digests
 # the log that all else follows from; a label is a class number, and texts of the pool have none where people answer
 FIRST = """
 CREATE TABLE texts (split TEXT, row INTEGER, id TEXT, text TEXT, label INTEGER, PRIMARY KEY (split, row),
@@ -48,6 +53,19 @@ CREATE TABLE chunks (split TEXT, number INTEGER, file TEXT NOT NULL, first INTEG
                      numbered INTEGER NOT NULL, PRIMARY KEY (split, number)) WITHOUT ROWID;
 CREATE TABLE ids (split TEXT, id TEXT, row INTEGER NOT NULL, PRIMARY KEY (split, id)) WITHOUT ROWID;
 """
+# what each row of the log and each file was when it was written, so that damage is found; NULL in older rows
+FOURTH = """
+ALTER TABLE answers ADD COLUMN digest BLOB;
+ALTER TABLE class_changes ADD COLUMN digest BLOB;
+ALTER TABLE chunks ADD COLUMN digest TEXT;
+ALTER TABLE models ADD COLUMN digest TEXT;
+"""
+TABLES = {
+    1: {"texts", "answers", "questions", "selections", "rounds", "facts"},
+    2: {"latest", "words", "counts", "leases", "models", "classes", "class_changes"},
+    3: {"chunks", "ids"},
+}
+LOG = ("answers", "class_changes")
 SKIPPED = -1  # what stands in `counts` for a skip
 
 
@@ -66,11 +84,10 @@ def prepare(connections: Connections, create: bool) -> None:
         return
     with connections.reading() as connection:
         found = version_of(connection)
-    if found > VERSION:
-        raise RunFolderError(f"{str(path)!r} was written by a newer version of actune: upgrade actune")
-    if found == 0:
-        raise RunFolderError(f"{str(path)!r} is damaged or not a run's database: it has no tables of actune")
-    if found == VERSION:
+        if found > VERSION:
+            raise RunFolderError(f"{str(path)!r} was written by a newer version of actune: upgrade actune")
+        check_tables(connection, found)
+    if found == VERSION or (connections.readonly and found >= READABLE):
         return
     if connections.readonly:
         with connections.changing_copy() as connection:
@@ -78,8 +95,20 @@ def prepare(connections: Connections, create: bool) -> None:
         return
     with connections.writing() as connection:
         if version_of(connection) == found:  # no other process was faster
-            _back_up(connections, path.with_name(f"{path.name}.v{found}.bak"))
+            back_up(connections, path.with_name(f"{path.name}.v{found}.bak"))
             _migrate(connection, path.parent, found)
+
+
+def check_tables(connection: sqlite3.Connection, version: int) -> None:
+    """Only our tables may be there, and all of them: a trigger or a view of somebody else would act on its own."""
+    wanted = set().union(*(names for since, names in TABLES.items() if since <= version))
+    for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master"):
+        own = kind == "table" and name in wanted and str(sql).upper().startswith("CREATE TABLE")
+        if not own and not str(name).startswith("sqlite_"):
+            raise WrongShape(f"it has the {kind} {shortened(str(name))!r}, which is not actune's")
+        wanted.discard(name)
+    if version < 1 or wanted:
+        raise WrongShape("it has no tables of actune" if version < 1 else f"it has no table {min(wanted)!r}")
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -88,7 +117,8 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 def last_answer(connection: sqlite3.Connection) -> int:
     """The number of the newest answer, 0 before there is one."""
-    return int(connection.execute("SELECT coalesce(max(number), 0) FROM answers").fetchone()[0])
+    (found,) = connection.execute("SELECT coalesce(max(number), 0) FROM answers").fetchone()
+    return whole(found, "the number of an answer")
 
 
 def write_words(connection: sqlite3.Connection, words: Words) -> None:
@@ -116,25 +146,27 @@ def _migrate(connection: sqlite3.Connection, folder: Path, found: int) -> None:
         _to_second(connection, folder)
     if found < 3:
         _execute(connection, THIRD)
+    if found < 4:
+        _execute(connection, FOURTH)
+        for table in LOG:
+            write_links(connection, table)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _to_second(connection: sqlite3.Connection, folder: Path) -> None:
     """Answers know their round and how long they took; what follows from the log has tables; models have rows."""
     _execute(connection, SECOND)
-    seen = [
-        json.loads(facts).get("answers_seen", 0)
-        for (facts,) in connection.execute("SELECT facts FROM rounds ORDER BY round")
-    ]
+    rounds = [decoded(facts) for (facts,) in connection.execute("SELECT facts FROM rounds ORDER BY round")]
+    seen = [value_of(int, facts.get("answers_seen", 0), "answers_seen") for facts in rounds]
     connection.execute("UPDATE answers SET round = 0")
     for round, last in enumerate(seen, 1):
         connection.execute("UPDATE answers SET round = ? WHERE number > ?", (round, last))
     log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
-    write_words(connection, replay(AnswerRow(*row) for row in log))
+    write_words(connection, replay(records(AnswerRow, log)))
     final = connection.execute("SELECT value FROM facts WHERE name = 'final'").fetchone()
-    finished = json.loads(final[0])["round"] if final else None
+    finished = value_of(int, decoded(final[0]).get("round"), "final.round") if final else None
     connection.executemany(
-        "INSERT INTO models VALUES (?, ?, ?)",
+        "INSERT INTO models (folder, round, kind) VALUES (?, ?, ?)",
         [(model.folder, model.round, model.kind) for model in _first_models(folder, len(seen), finished)],
     )
 
@@ -155,12 +187,13 @@ def _first_models(folder: Path, fitted: int, finished: int | None) -> list[Model
 
 def _first_place(folder: Path, name: str, fitted: int) -> str | None:
     mark = folder / f"{name}.new" / "round"
-    if mark.is_file() and mark.read_text() == str(fitted):
+    if is_regular(mark) and mark.read_bytes() == str(fitted).encode():
         return f"{name}.new"
     return name if (folder / name).is_dir() else None
 
 
-def _back_up(connections: Connections, target: Path) -> None:
+def back_up(connections: Connections, target: Path) -> None:
+    """A copy of a database as it is now."""
     with connections.reading() as source, replacing(target) as scratch:
         copy = sqlite3.connect(scratch)
         source.backup(copy)

@@ -7,18 +7,23 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from actune.core.facts import QuestionRow, RoundFacts, Selection
+from actune.core.checks import told
+from actune.core.facts import FinalFacts, QuestionRow, RoundFacts, Selection
 from actune.core.labels import Labels
 from actune.core.pool import Pool
+from actune.core.shapes import WrongShape, value_of
 from actune.core.strings import Strings
+from actune.store.chain import COLUMNS, broken_links, last_link, link, now
 from actune.store.chunks import add_chunk, chunks_of, count_texts, find_rows, texts_in_database
-from actune.store.classes import SQLiteClasses
+from actune.store.classes import SQLiteClasses, changes_in
 from actune.store.connections import Connections
-from actune.store.protocol import Events
+from actune.store.protocol import EARLIER_FINALS, FINAL, Events
+from actune.store.reading import Record, check_range, count_of, decoded, decoded_list, decoded_value, records, whole
 from actune.store.records import (
     AnswerRow,
     Chunk,
@@ -29,10 +34,10 @@ from actune.store.records import (
     Said,
     Word,
 )
-from actune.store.schema import SKIPPED, last_answer, prepare
+from actune.store.schema import LOG, SKIPPED, VERSION, back_up, last_answer, prepare, version_of
 from actune.store.words import Words, labels_of, replay
 
-ANSWER = "number, row, kind, label, by, at, seconds, round"
+ANSWER = COLUMNS["answers"]
 WORD = "row, number, kind, label, by"
 # the questions of the next round that nobody has answered
 OPEN = """
@@ -44,7 +49,13 @@ MOST_VALUES = 500  # in one statement: SQLite allows 999 in old versions
 
 
 class SQLiteEvents(SQLiteClasses, Events):
-    """SQLite in WAL mode with full synchronisation, behind the verbs of the protocol."""
+    """SQLite in WAL mode with full synchronisation, behind the verbs of the protocol.
+
+    What the file says is checked on reading: it may be damaged, or somebody else's.
+    """
+
+    rows_expected: int | None = None  # of a pool whose texts are not in the store
+    classes_expected: int | None = None
 
     def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
         self._connections = Connections(path, create, readonly)
@@ -57,11 +68,36 @@ class SQLiteEvents(SQLiteClasses, Events):
     def close(self) -> None:
         self._connections.close()
 
+    def check_log(self) -> None:
+        """One sentence for a damaged database, or for answers that are not as they were written."""
+        self._connections.check()
+        with self._connections.reading() as connection:
+            if version_of(connection) < VERSION:
+                return
+            for table in LOG:
+                if (found := next(broken_links(connection, table), None)) is not None:
+                    raise WrongShape(f"row {told(found)} of the table {table} is not as it was written")
+
+    @contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """The database itself, to look at."""
+        with self._connections.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def changing(self, copy: Path) -> Iterator[sqlite3.Connection]:
+        """The database itself, to repair; `copy` is where it is kept as it was."""
+        back_up(self._connections, copy)
+        with self._connections.writing() as connection:
+            yield connection
+
     # texts
 
-    def add_chunk(self, split: str, file: str, ids: Strings, answers: Sequence[Said] = ()) -> int:
+    def add_chunk(
+        self, split: str, file: str, ids: Strings, answers: Sequence[Said] = (), digest: str | None = None
+    ) -> int:
         with self._connections.writing() as connection:
-            first = add_chunk(connection, split, file, ids)
+            first = add_chunk(connection, split, file, ids, digest)
             _tell(connection, [Said(first + a.row, a.kind, a.label, a.by, a.seconds) for a in answers])
         return first
 
@@ -81,6 +117,11 @@ class SQLiteEvents(SQLiteClasses, Events):
         with self._connections.reading() as connection:
             return find_rows(connection, split, ids)
 
+    def ids_in_database(self, split: str) -> dict[int, str]:
+        """The ids that are looked up here, by row; where ids are row numbers they are not."""
+        with self._connections.reading() as connection:
+            return {row: id for id, row in connection.execute("SELECT id, row FROM ids WHERE split = ?", (split,))}
+
     def forget_chunks(self) -> None:
         if not (self.chunks() or self._all("SELECT 1 FROM texts LIMIT 1")):
             return
@@ -99,26 +140,34 @@ class SQLiteEvents(SQLiteClasses, Events):
             return _tell(connection, answers)
 
     def answers(self) -> list[AnswerRow]:
-        return [AnswerRow(*row) for row in self._all(f"SELECT {ANSWER} FROM answers ORDER BY number")]
+        return self._records(AnswerRow, f"SELECT {ANSWER} FROM answers ORDER BY number")
 
     def latest(self) -> list[Word]:
-        return [Word(*row) for row in self._all(f"SELECT {WORD} FROM latest ORDER BY row")]
+        return self._records(Word, f"SELECT {WORD} FROM latest ORDER BY row")
 
     def words(self, row: int) -> list[Word]:
-        return [Word(*found) for found in self._all(f"SELECT {WORD} FROM words WHERE row = ? ORDER BY number", row)]
+        return self._records(Word, f"SELECT {WORD} FROM words WHERE row = ? ORDER BY number", row)
 
     def labels(self, until: int | None = None) -> Labels:
-        if until is not None:
-            log = [answer for answer in self.answers() if answer.number <= until]
-            changes = [change for change in self.class_changes() if change.after <= until]
-            words = sorted(replay(log, changes).latest.values(), key=lambda word: word.row)
-            return labels_of(words, log[-1].number if log else 0)
         with self._connections.reading() as connection:
-            latest = connection.execute(f"SELECT {WORD} FROM latest ORDER BY row")
-            return labels_of((Word(*row) for row in latest), last_answer(connection))
+            if until is None:
+                words: Iterable[Word] = records(Word, connection.execute(f"SELECT {WORD} FROM latest ORDER BY row"))
+                labels = labels_of(words, last_answer(connection))
+            else:
+                query = f"SELECT {ANSWER} FROM answers WHERE number <= ? ORDER BY number"
+                log = list(records(AnswerRow, connection.execute(query, (until,))))
+                changes = [change for change in changes_in(connection) if change.after <= until]
+                words = sorted(replay(log, changes).latest.values(), key=lambda word: word.row)
+                labels = labels_of(words, log[-1].number if log else 0)
+            self._check_rows(connection, [*labels.of_row, *labels.skipped])
+            check_range("class", labels.of_row.values(), self.classes_expected)
+        return labels
 
     def counts(self) -> Counts:
-        found = dict(self._all("SELECT label, rows FROM counts WHERE rows > 0 ORDER BY label"))
+        with self._connections.reading() as connection:
+            found = dict(connection.execute("SELECT label, rows FROM counts WHERE rows > 0 ORDER BY label").fetchall())
+            for rows in found.values():
+                whole(rows, "a count of labels")
         skipped = found.pop(SKIPPED, 0)
         return Counts(found, skipped)
 
@@ -127,14 +176,14 @@ class SQLiteEvents(SQLiteClasses, Events):
     def questions(self, round: int | None = None) -> list[QuestionRow]:
         where, values = ("", ()) if round is None else ("WHERE round = ?", (round,))
         query = f"SELECT round, row, suggestion, confidence FROM questions {where} ORDER BY round, position"
-        return [QuestionRow(*row) for row in self._all(query, *values)]
+        return self._questions(query, *values)
 
     def add_questions(self, questions: Sequence[QuestionRow]) -> None:
         with self._connections.writing() as connection:
             _insert_questions(connection, questions)
 
     def open_questions(self) -> list[QuestionRow]:
-        return [QuestionRow(*row) for row in self._all(OPEN.format(leases="", free="", limit=""))]
+        return self._questions(OPEN.format(leases="", free="", limit=""))
 
     def lease_questions(self, by: str, count: int | None, seconds: float) -> list[QuestionRow]:
         now = time.time()
@@ -145,7 +194,7 @@ class SQLiteEvents(SQLiteClasses, Events):
         )
         with self._connections.writing() as connection:
             values = (by, now, -1 if count is None else count)
-            found = [QuestionRow(*row) for row in connection.execute(query, values)]
+            found = self._checked(connection, records(QuestionRow, connection.execute(query, values)))
             _lease(connection, [question.row for question in found], by, now, seconds)
         return found
 
@@ -163,8 +212,7 @@ class SQLiteEvents(SQLiteClasses, Events):
             _release(connection, [(row, by) for row in rows])
 
     def leases(self) -> list[Lease]:
-        found = self._all("SELECT row, by, until FROM leases WHERE until > ? ORDER BY row", time.time())
-        return [Lease(*row) for row in found]
+        return self._records(Lease, "SELECT row, by, until FROM leases WHERE until > ? ORDER BY row", time.time())
 
     # rounds
 
@@ -185,28 +233,66 @@ class SQLiteEvents(SQLiteClasses, Events):
             if model:
                 if not keep_models:
                     connection.execute("DELETE FROM models WHERE kind = ?", (model.kind,))
-                connection.execute("INSERT INTO models VALUES (?, ?, ?)", (model.folder, model.round, model.kind))
+                connection.execute(
+                    "INSERT INTO models (folder, round, kind, digest) VALUES (?, ?, ?, ?)",
+                    (model.folder, model.round, model.kind, model.digest),
+                )
             for name, value in (facts or {}).items():
                 _set_fact(connection, name, value)
 
     def rounds(self) -> list[RoundFacts]:
-        found = self._all("SELECT facts FROM rounds ORDER BY round")
-        return [RoundFacts.from_json(json.loads(facts)) for (facts,) in found]
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT round, facts FROM rounds ORDER BY round")
+            rounds = [(round, RoundFacts.from_json(decoded(facts))) for round, facts in found]
+            if any(place != round or place != facts.round for place, (round, facts) in enumerate(rounds)):
+                raise WrongShape("its rounds are not numbered one after the other")
+            for _, facts in rounds:
+                if min(facts.labels, facts.answers_seen, facts.pseudo_labels.count, *facts.class_counts) < 0:
+                    raise WrongShape(f"round {facts.round} has negative counts")
+        return [facts for _, facts in rounds]
 
     def round_count(self) -> int:
-        return int(self._all("SELECT count(*) FROM rounds")[0][0])
+        with self._connections.reading() as connection:
+            return count_of(connection, "rounds")
 
     def selection_count(self) -> int:
-        return int(self._all("SELECT count(*) FROM selections")[0][0])
+        with self._connections.reading() as connection:
+            return count_of(connection, "selections")
+
+    def selected_arrays(self, round: int) -> list[str]:
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT facts FROM selections WHERE round = ?", (round,)).fetchone()
+            names = decoded(found[0]).get("arrays", []) if found else []
+            return list(value_of(tuple[str, ...], names, "arrays"))
+
+    def replace_model(self, folder: str, model: ModelRow) -> None:
+        with self._connections.writing() as connection:
+            values = (model.folder, model.digest, folder)
+            connection.execute("UPDATE models SET folder = ?, digest = ? WHERE folder = ?", values)
 
     def models(self) -> list[ModelRow]:
-        return [ModelRow(*row) for row in self._all("SELECT folder, round, kind FROM models ORDER BY round, kind")]
+        return self._records(ModelRow, "SELECT folder, round, kind FROM models ORDER BY round, kind")
+
+    def digests(self) -> dict[str, str]:
+        with self._connections.reading() as connection:
+            if version_of(connection) < VERSION:
+                return {}
+            query = "SELECT file, digest FROM chunks UNION ALL SELECT folder, digest FROM models"
+            return {str(name): str(digest) for name, digest in connection.execute(query) if digest is not None}
 
     # single facts
 
     def fact(self, name: str) -> Any:
-        found = self._all("SELECT value FROM facts WHERE name = ?", name)
-        return json.loads(found[0][0]) if found else None
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+            return decoded_value(found[0]) if found else None
+
+    def finals(self) -> list[FinalFacts]:
+        with self._connections.reading() as connection:
+            query = "SELECT value FROM facts WHERE name = ?"
+            earlier, newest = (connection.execute(query, (name,)).fetchone() for name in (EARLIER_FINALS, FINAL))
+            found = [*decoded_list(earlier[0] if earlier else "[]"), *([decoded(newest[0])] if newest else [])]
+            return [FinalFacts.from_json(each) for each in found]
 
     def set_fact(self, name: str, value: Any) -> None:
         with self._connections.writing() as connection:
@@ -216,6 +302,25 @@ class SQLiteEvents(SQLiteClasses, Events):
         with self._connections.reading() as connection:
             return connection.execute(query, values).fetchall()
 
+    def _records(self, kind: type[Record], query: str, *values: Any) -> list[Record]:
+        with self._connections.reading() as connection:
+            return list(records(kind, connection.execute(query, values)))
+
+    def _questions(self, query: str, *values: Any) -> list[QuestionRow]:
+        with self._connections.reading() as connection:
+            return self._checked(connection, records(QuestionRow, connection.execute(query, values)))
+
+    def _checked(self, connection: sqlite3.Connection, questions: Iterable[QuestionRow]) -> list[QuestionRow]:
+        found = list(questions)
+        self._check_rows(connection, [question.row for question in found])
+        suggested = (question.suggestion for question in found if question.suggestion is not None)
+        check_range("class", suggested, self.classes_expected)
+        return found
+
+    def _check_rows(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+        below = self.rows_expected or count_texts(connection, "pool") or None
+        check_range("row", rows, below)
+
 
 def _tell(connection: sqlite3.Connection, answers: Sequence[Said]) -> Recorded:
     """Appends answers and brings up to date what follows from them; only the rows that they are about are read."""
@@ -223,16 +328,21 @@ def _tell(connection: sqlite3.Connection, answers: Sequence[Said]) -> Recorded:
     before = {word.row: word for word in _words(connection, "latest", rows)}
     of_person = {(word.row, word.by): word for word in _words(connection, "words", rows)}
     merged = dict(connection.execute("SELECT number, merged_into FROM classes WHERE merged_into IS NOT NULL"))
+    for target in merged.values():
+        whole(target, "a class")
     words, last = Words(before, of_person, merged), last_answer(connection)
     log: list[tuple[Any, ...]] = []
+    digest, at = last_link(connection, "answers"), now()
     (round,) = connection.execute("SELECT count(*) FROM rounds").fetchone()
     for said in answers:
         number = last + len(log) + 1
         if words.take(said, number):
-            log.append((number, said.row, said.kind, said.label, said.by, said.seconds, round))
-    connection.executemany(
-        "INSERT INTO answers (number, row, kind, label, by, seconds, round) VALUES (?, ?, ?, ?, ?, ?, ?)", log
-    )
+            label = None if said.label is None else int(said.label)
+            seconds = None if said.seconds is None else float(said.seconds)
+            values = (number, int(said.row), said.kind, label, said.by, at, seconds, round)
+            digest = link(digest, values)
+            log.append((*values, digest))
+    connection.executemany(f"INSERT INTO answers ({ANSWER}, digest) VALUES ({'?, ' * 8}?)", log)
     _write_changes(connection, words, before, of_person)
     _release(connection, {(said.row, said.by) for said in answers})
     return words.recorded()
@@ -271,7 +381,7 @@ def _words(connection: sqlite3.Connection, table: str, rows: Sequence[int]) -> I
         some = rows[start : start + MOST_VALUES]
         marks = ", ".join("?" * len(some))
         query = f"SELECT {WORD} FROM {table} WHERE row IN ({marks})"
-        yield from (Word(*row) for row in connection.execute(query, some))
+        yield from records(Word, connection.execute(query, some))
 
 
 def _lease(connection: sqlite3.Connection, rows: Sequence[int], by: str, now: float, seconds: float) -> None:
@@ -284,7 +394,8 @@ def _release(connection: sqlite3.Connection, held: Iterable[tuple[int, str]]) ->
 
 
 def _insert_selection(connection: sqlite3.Connection, selection: Selection) -> None:
-    facts = json.dumps({"asked": len(selection.questions), "how": selection.how})
+    known = {"asked": len(selection.questions), "how": selection.how, "arrays": list(selection.arrays)}
+    facts = json.dumps(known)
     connection.execute("INSERT INTO selections VALUES (?, ?)", (selection.round, facts))
     _insert_questions(connection, selection.questions)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from actune.core.files import LOCK, SCRATCH, locked, remove, storage_sentences, write_atomically
+from actune.core.refusals import already_saved
 from actune.errors import RunFolderError, StorageError
 from actune.store.files import ARRAYS, MODELS, NEWEST, RunFiles
 from actune.store.sqlite import SQLiteEvents
@@ -51,10 +52,11 @@ class Store(SQLiteEvents, RunFiles):
                 except BaseException:
                     if store is not None:
                         store.close()
-                    with suppress(OSError):
-                        _clear(folder)
-                        if made:
-                            folder.rmdir()
+                    if not (folder / FILE).exists():  # what is sealed is a run, whatever failed afterwards
+                        with suppress(OSError):
+                            _clear(folder)
+                            if made:
+                                folder.rmdir()
                     raise
 
     @classmethod
@@ -80,7 +82,7 @@ class Store(SQLiteEvents, RunFiles):
     def seal(self, configuration: str) -> None:
         """Writes run.toml: with it the folder is a run."""
         write_atomically(self.folder / FILE, configuration.encode())
-        with storage_sentences(self.folder):
+        with already_saved(f"the run in {str(self.folder)!r}"):
             (self.folder / UNFINISHED).unlink(missing_ok=True)
 
 
@@ -112,7 +114,7 @@ def _scratch(path: Path) -> bool:
 
 
 def _clear(folder: Path, but: tuple[str, ...] = ()) -> None:
-    """Removes what a creation makes, and nothing else."""
-    for path in folder.iterdir():
+    """Removes what a creation makes, and nothing else; the mark that it is unfinished goes last."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == UNFINISHED):
         if path.name not in but and (path.name in {*OWN, LOCK} or _scratch(path)):
             remove(path)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import re
+import logging
 import runpy
-import tomllib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from actune.core import toml
+from actune.core.checks import told
+from actune.core.places import is_regular
+from actune.core.printing import shortened
 from actune.errors import DataError, nearest
+from actune.weak.patterns import BadPattern, TooSlow, matcher
 from actune.weak.votes import Votes, row_number, votes_of
 
-Rule = Callable[[str], object]
+LOG = logging.getLogger(__name__)
+Rule = Callable[[Sequence[str]], list[str | None]]  # of all texts: the name of a class for each, or None
 KINDS = (".toml", ".py")
 PREFIX = "rule_"  # functions of a Python file that are rules
 KEYS = {"name", "pattern", "label", "case"}
+MOST_TOLD = 200  # letters of a pattern or an error in a sentence
 
 
 def apply_rules(path: str | Path, texts: Sequence[str], classes: Sequence[str]) -> Votes:
@@ -28,15 +35,14 @@ def run_rules(
     path: str | Path, texts: Sequence[str], classes: Sequence[str] | None = None
 ) -> dict[str, list[str | None]]:
     """What every rule of a file says about every text: the name of a class, or None."""
-    rules = read_rules(path, classes)
-    return {name: _column(path, name, rule, texts) for name, rule in rules.items()}
+    return {name: rule(texts) for name, rule in read_rules(path, classes).items()}
 
 
 def read_rules(path: str | Path, classes: Sequence[str] | None = None) -> dict[str, Rule]:
     """The rules of a file by name. A Python file is run, so it must be one's own."""
     path = Path(path)
-    if not path.is_file():
-        raise DataError(f"there is no rules file {path}: check the path")
+    if not is_regular(path):
+        raise DataError(f"there is no rules file {shortened(str(path), MOST_TOLD)}: check the path")
     if path.suffix not in KINDS:
         raise DataError(f"{path} is not a rules file: its name must end in one of {', '.join(KINDS)}")
     rules = _functions(path) if path.suffix == ".py" else _patterns(path, classes)
@@ -46,34 +52,49 @@ def read_rules(path: str | Path, classes: Sequence[str] | None = None) -> dict[s
     return rules
 
 
-def _column(path: str | Path, name: str, rule: Rule, texts: Sequence[str]) -> list[str | None]:
+def _column(path: Path, name: str, rule: Callable[[str], object], texts: Sequence[str]) -> list[str | None]:
     said: list[str | None] = []
     for row, text in enumerate(texts):
         try:
             vote = rule(text)
-        except Exception as error:
-            failure = f"{type(error).__name__}: {error}"
+        except KeyboardInterrupt:  # a person's, as far as anybody can tell
+            raise
+        except BaseException as error:
+            failure = _told(error)
             raise DataError(f"{path}: rule {name!r} failed on {row_number(row)} ({failure}): fix the rule") from None
         if vote is not None and not isinstance(vote, str):
-            answer = f"rule {name!r} returned {vote!r} on {row_number(row)}"
+            answer = f"rule {name!r} returned {told(vote)} on {row_number(row)}"
             raise DataError(f"{path}: {answer}: it must return a class name or None")
         said.append(vote)
     return said
 
 
 def _functions(path: Path) -> dict[str, Rule]:
+    LOG.info("running the Python code in %s", path)
     try:
         names = runpy.run_path(str(path), run_name="actune_rules")
-    except (Exception, SystemExit) as error:
-        raise DataError(f"cannot run {path} ({type(error).__name__}: {error}): fix the file") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise DataError(f"cannot run {path} ({_told(error)}): fix the file") from None
     found = {name: value for name, value in names.items() if name.startswith(PREFIX) and callable(value)}
-    return {name.removeprefix(PREFIX): rule for name, rule in found.items()}
+    return {
+        (short := name.removeprefix(PREFIX)): partial(_column, path, short, function)
+        for name, function in found.items()
+    }
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {shortened(str(error), MOST_TOLD)}"
+    except Exception:  # it is somebody's own class
+        return type(error).__name__
 
 
 def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
     for place, table in enumerate(_tables(path), start=1):
-        name = str(table.get("name", f"rule {place}"))
+        name = str(table.get("name", f"rule {place}"))[:MOST_TOLD]
         _check(path, name, table)
         if name in rules:
             raise DataError(f"{path} has more than one rule {name!r}: rename one of them")
@@ -85,10 +106,7 @@ def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:
 
 
 def _tables(path: Path) -> list[dict[str, Any]]:
-    try:
-        tables = tomllib.loads(path.read_text("utf-8")).get("rule", [])
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path} ({error}): fix the file") from None
+    tables = toml.read(path, DataError).get("rule", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise DataError(f"{path}: each rule must start with [[rule]] on a line of its own")
     return tables
@@ -105,10 +123,20 @@ def _check(path: Path, name: str, table: dict[str, Any]) -> None:
 
 
 def _matcher(path: Path, name: str, table: dict[str, Any]) -> Rule:
+    told_pattern = f"{path}: rule {name!r} has the pattern {shortened(repr(table['pattern']), MOST_TOLD)}"
     try:
-        pattern = re.compile(table["pattern"], 0 if table.get("case") else re.IGNORECASE)
-    except re.error as error:
-        wrong = f"{table['pattern']!r}, which is not a valid regular expression ({error})"
-        raise DataError(f"{path}: rule {name!r} has the pattern {wrong}: fix the pattern") from None
+        matches = matcher(table["pattern"], bool(table.get("case")))
+    except BadPattern as error:
+        raise DataError(f"{told_pattern}, which is not a valid regular expression ({error}): fix the pattern") from None
     label: str = table["label"]
-    return lambda text: label if pattern.search(text) else None
+
+    def votes(texts: Sequence[str]) -> list[str | None]:
+        try:
+            return [label if found else None for found in matches(texts)]
+        except TooSlow as slow:
+            raise DataError(
+                f"{told_pattern}, which took more than {slow.seconds:,.0f} s and stopped at {row_number(slow.row)} of "
+                f"{len(texts):,}: write it without repetitions in repetitions, such as a+ for (a+)+"
+            ) from None
+
+    return votes

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from actune.core.checks import told
+from actune.core.printing import shortened
 from actune.errors import DataError, nearest
 
 ABSTAIN = -1  # a source that says nothing about a row
 LISTS = ("weak_labels", "votes")  # columns that hold all votes of a row
+MOST_CLASSES = 1_000  # that votes may mean by their numbers alone
+LONGEST_NUMBER = 9  # digits of a class number
 PREFIXES = ("vote_", "lf_")  # columns that hold the votes of one source each
 
 Cells = Mapping[str, Sequence[object]]
@@ -53,7 +57,7 @@ def votes_of(
         words = [_word(cell) for cell in column]
         numbers = {word: number for word in set(words) if (number := _number(word, known)) is not None}
         if (row := next((row for row, word in enumerate(words) if word not in numbers), None)) is not None:
-            raise DataError(f"{where(row)}: {source} votes {words[row]!r}, {_instead(words[row], classes)}")
+            raise DataError(f"{where(row)}: {source} votes {told(words[row])}, {_instead(words[row], classes)}")
         matrix[:, place] = [numbers[word] for word in words]
     return Votes(matrix, tuple(by_source))
 
@@ -63,6 +67,12 @@ def classes_in(by_source: Cells, labels: Sequence[str] = ()) -> tuple[str, ...]:
     words = {word for column in by_source.values() for word in map(_word, column) if word}
     names = words | set(labels)
     if names and all(word.isdecimal() for word in names):
+        largest = max(names, key=lambda word: (len(word), word))
+        if len(largest) > LONGEST_NUMBER or int(largest) >= MOST_CLASSES:
+            raise DataError(
+                f"the largest vote is {shortened(largest)}, but numbers alone can mean at most {MOST_CLASSES:,} "
+                "classes, 0 and up: check the votes, or list the class names in their order with --labels"
+            )
         return tuple(map(str, range(max(map(int, names)) + 1)))
     if numbers := sorted(word for word in words if word.isdecimal()):
         raise DataError(
@@ -88,7 +98,7 @@ def vote_columns(cells: Cells, columns: Sequence[str] | None = None, where: Wher
 
 
 def _holds_lists(column: Sequence[object]) -> bool:
-    return any(isinstance(cell, list) or str(cell).lstrip().startswith("[") for cell in column)
+    return any(isinstance(cell, list) or _text(cell).lstrip().startswith("[") for cell in column)
 
 
 def _by_source(column: Sequence[object], name: str, where: Where) -> dict[str, list[object]]:
@@ -105,10 +115,10 @@ def _by_source(column: Sequence[object], name: str, where: Where) -> dict[str, l
 def _list(cell: object, name: str, row: int, where: Where) -> list[object]:
     try:
         votes = json.loads(cell) if isinstance(cell, str) else cell
-    except ValueError:
+    except (ValueError, RecursionError):
         votes = None
     if not isinstance(votes, list):
-        raise DataError(f"{where(row)}: column {name!r} must have a list of votes such as [0, -1, 2], not {cell!r}")
+        raise DataError(f"{where(row)}: column {name!r} must have a list of votes such as [0, -1, 2], not {told(cell)}")
     return votes
 
 
@@ -116,10 +126,17 @@ def _word(cell: object) -> str:
     """A vote as text, empty where the source says nothing."""
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)
-    word = "" if cell is None else str(cell).strip()
+    word = "" if cell is None else _text(cell).strip()
     if word.endswith(".0") and word[:-2].lstrip("-").isdecimal():
         word = word[:-2]  # pandas turns whole numbers into floats as soon as one of them is missing
     return "" if word in ("nan", "NaN", str(ABSTAIN)) else word
+
+
+def _text(cell: object) -> str:
+    try:
+        return str(cell)
+    except ValueError:  # Python refuses to print a number of thousands of digits
+        return "a number with thousands of digits"
 
 
 def _numbers(classes: Sequence[str]) -> dict[str, int]:
@@ -141,7 +158,8 @@ def _number(word: str, known: Mapping[str, int]) -> int | None:
         return ABSTAIN
     if word in known:
         return known[word]
-    return int(word) if word.isdecimal() and int(word) < len(known) else None
+    is_number = word.isdecimal() and len(word) <= LONGEST_NUMBER
+    return int(word) if is_number and int(word) < len(known) else None
 
 
 def _instead(word: str, classes: Sequence[str]) -> str:

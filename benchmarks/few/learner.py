@@ -108,8 +108,14 @@ def fits(given: argparse.Namespace, done: set[tuple[Any, ...]]) -> Iterator[dict
                     said = classifier.read(tokens["test"]).log_proba.argmax(1).cpu().numpy()
                     accuracy = float((said == np.asarray(task.test.labels)).mean())
                     yield {
-                        **{"model": given.model, "variant": variant, "task": name, "seed": seed, "labels": labels},
-                        **{"judge": given.judge, "accuracy": round(accuracy, 4), "seconds": round(seconds, 2)},
+                        "model": given.model,
+                        "variant": variant,
+                        "task": name,
+                        "seed": seed,
+                        "labels": labels,
+                        "judge": given.judge,
+                        "accuracy": round(accuracy, 4),
+                        "seconds": round(seconds, 2),
                         "device": device.type,
                     }
 

@@ -192,3 +192,9 @@ def test_what_cannot_work_is_one_sentence_before_anything_runs(text: str, monkey
 
 def test_an_encoder_that_will_be_adapted_will_have_a_masked_language_model():
     assert only(ONE.replace("actune", "alps") + "adapt = 3\n").point.method == "alps"
+
+
+@pytest.mark.parametrize("value", ["1979-05-27", "[1]", "{ a = 1 }", "true"])
+def test_how_data_is_read_has_values_of_its_kind(value: str):
+    with pytest.raises(SettingError, match="option 'sample' takes a whole number, not"):
+        only(f"[task.trec]\nsample = {value}\n{ONE}")

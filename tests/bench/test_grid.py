@@ -163,7 +163,7 @@ def test_bad_input_is_one_sentence(text: str):
 def test_a_file_that_is_none_or_no_toml_is_one_sentence(tmp_path: Path):
     (tmp_path / "bad.toml").write_text("[grid\n")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
-    for name, sentence in (("none", "cannot be read"), ("bad", "is not TOML"), ("binary", "cannot be read")):
+    for name, sentence in (("none", "cannot read"), ("bad", "is not TOML"), ("binary", "is not UTF-8")):
         with pytest.raises(SettingError, match=sentence):
             load_grid(tmp_path / f"{name}.toml")
 
@@ -188,3 +188,43 @@ def test_the_grids_that_ship_hold_what_their_names_say():
         (name, pools[name]) for name in ("trec", "chemprot")
     }
     assert {point.learner for point in grids["smoke"].points} == {"probe"}
+
+
+HOSTILE = {
+    "[settings]\nregions = inf\n": "setting 'regions' takes a whole number, not inf",
+    "[settings]\nbeta = nan\n": "setting 'beta' must be",
+    "[settings]\nbeta = inf\n": "setting 'beta' must be between 0 and 1e+12, not inf",
+    f"[settings]\ngrowth = {10**30}\n": "setting 'growth' must be between",
+    "[settings]\nnoise = inf\n": "setting 'noise' takes a finite number, not inf",
+    "[task.trec]\nsample = 'x'\n": "[task.trec]: setting 'sample' takes a whole number, not 'x'",
+    "[task.trec]\nsample = nan\n": "[task.trec]: setting 'sample' takes a whole number, not nan",
+    "[task.trec]\nhold_out_dev = nan\n": "[task.trec]: setting 'hold_out_dev' takes a finite number, not nan",
+    "[task.trec]\nhold_out_test = 1979-05-27\n": "[task.trec]: setting 'hold_out_test' takes a number, not",
+    "[task.trec]\ntest = 3\n": "[task.trec]: setting 'test' takes a text, not 3",
+    "[task.trec]\nclasses = 3\n": "[task.trec]: setting 'classes' takes a list, not 3",
+    "[task.trec]\nclasses = [3]\n": "[task.trec]: classes must be names, not [3]",
+    f"[[block]]\nseeds = {2**60}\n": "seeds in [[block]] 1 must be at most",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: HOSTILE[text][:50])
+def test_numbers_and_types_that_cannot_be_are_one_sentence(text: str):
+    with pytest.raises(SettingError) as error:
+        parse_grid('[grid]\ntasks = "trec"\nmethods = "random"\n' + text, "my.toml")
+    assert str(error.value).startswith(f"my.toml: {HOSTILE[text]}")
+
+
+NAMED = (
+    "[grid]\ntasks = {}",
+    "[grid]\nmodels = [{}]",
+    "[task.trec]\ntest = {}",
+    "[settings]\nweak = {}",
+    "[[block]]\nx={}",
+)
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_a_name_that_no_disk_takes_is_one_sentence(text: str):
+    for name in ("n" * 300, "a/" * 3_000, "a\\u0000", "\u00e9" * 130):
+        with pytest.raises(SettingError, match=r"my\.toml: the grid has the name '.*, which is too long"):
+            parse_grid(text.format(f'"{name}"'), "my.toml")

@@ -87,6 +87,14 @@ def test_wrong_encodings(tmp_path: Path, fails: Fails) -> None:
         (["--batch", "0"], "--initial, --batch and --rounds must be at least 1"),
         (["--initial", "5"], "5 initial labels are too few for 6 classes"),
         (["--seed", "-1"], "--seed must be 0 or more"),
+        (["--seed", "9" * 400], "--seed must have at most 18 digits, not 999"),
+        (["--batch", "9" * 30], "option 'batch' takes a number of at most 18 digits, not 999"),
+        (["--set", "regions=inf"], "'regions' takes a whole number, not 'inf'"),
+        (["--set", "weight=inf"], "'weight' must be between 0 and 1,000,000,000, not inf"),
+        (["--set", "weight=nan"], "'weight' must be between 0 and 1,000,000,000, not nan"),
+        (["--set", f"growth={'9' * 400}"], "'growth' must be between 0 and 1,000,000,000, not 999"),
+        (["--hold-out-dev", "inf"], "inf rows cannot be held out for dev"),
+        (["--hold-out-test", "nan"], "option 'hold_out_test' takes a number, not nan"),
         (["--noise", "1"], "--noise must be at least 0"),
         (["--hold-out-test", "500"], "cannot hold out"),
         (["--split", "fold"], "no column 'fold': set it with --split"),
@@ -180,7 +188,7 @@ def test_nan_names_the_rows(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "p") == before
 
 
-def test_nan_in_the_last_round_and_with_random_questions(tmp_path: Path, files: Path) -> None:
+def test_weights_that_are_nan_are_refused_before_the_first_round(tmp_path: Path, files: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     model = save_tiny(tmp_path / "model")
@@ -191,7 +199,7 @@ def test_nan_in_the_last_round_and_with_random_questions(tmp_path: Path, files: 
     words = ["--model", model, "--method", "random", "--rounds", 1, "--out", tmp_path / "run"]
     said = call("run", files / "labelled.csv", *PLAN, *words)
     assert said.code == 2
-    assert "the model returned NaN for 60 of 60 texts" in said.err
+    assert "are no usable numbers: download the model again" in said.err
 
 
 def test_two_at_once(project: Path, fails: Fails) -> None:

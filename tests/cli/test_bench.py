@@ -165,7 +165,7 @@ def test_words_of_the_command_that_cannot_work_are_one_sentence(
     assert "--keep-models must be none, last or all, not 'some'" in fails(*words, "--keep-models", "some")
     assert "the grid has no method 'badge'" in fails(*words, "--only", "method=badge")
     assert "this machine has no CUDA device" in fails(*words, "--device", "cuda")
-    assert "the grid '" in fails("bench", "plan", tmp_path / "none.toml")
+    assert "there is no file '" in fails("bench", "plan", tmp_path / "none.toml")
     assert "there is no folder" in fails("bench", "status", tmp_path / "none")
     assert "there is no folder" in fails("bench", "merge", tmp_path / "none", "--out", tmp_path / "all")
     monkeypatch.setitem(sys.modules, "ray", None)

@@ -43,6 +43,7 @@ def test_a_verdict_in_words_with_an_interval_and_seeds_that_are_added(files: Pat
         (["--methods", "random"], "a comparison needs at least one method other than random"),
         (["--methods", "entrpy"], "did you mean 'entropy'"),
         (["--seeds", 0], "--seeds must be at least 1, not 0"),
+        (["--seeds", 10**15], "--seeds must be at most 10,000, not 1000000000000000"),
         (["--learner", "auto"], "choose finetune or probe"),
         (["--set", "betta=1"], "unknown setting 'betta'"),
         (["--device", "cuda"], "this machine has no CUDA device"),

@@ -120,7 +120,7 @@ def test_mistakes(votes: Path, tmp_path: Path, fails: Fails) -> None:
     assert "votes.csv line 2: vote_1 votes 'x', which is not a class" in fails("label-model", votes, "--labels", "y,z")
     assert "there is no column 'vote_9'" in fails("label-model", votes, "--columns", "vote_9")
     assert "has no column 'truth'" in fails("label-model", votes, "--label", "truth")
-    assert "is the file with the votes" in fails("label-model", votes, "--to", votes)
+    assert "is the file that is read" in fails("label-model", votes, "--to", votes)
     assert "name must end in one of" in fails("label-model", votes, "--to", tmp_path / "out.xls")
     assert "named data set with its own columns" in fails("label-model", "trec", "--labels", "a,b")
     assert "rule 'who' has the label 'human'" in fails("label-model", votes, "--rules", rules, "--labels", "x,y")

@@ -115,8 +115,8 @@ def test_a_read_only_folder(tmp_path: Path, project: Path, files: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir()
     locked.chmod(0o555)
-    refused(run("ask", project, "--to", locked / "batch.csv"), "cannot write")
-    refused(run("export", project, "--to", locked / "labels.csv"), "cannot write")
+    refused(run("ask", project, "--to", locked / "batch.csv"), "check the folder's permissions")
+    refused(run("export", project, "--to", locked / "labels.csv"), "check the folder's permissions")
     refused(run("run", files / "labelled.csv", *PLAN, "--out", locked / "run"), "check the folder's permissions")
     assert list(locked.iterdir()) == []
     id = done("ask", project, "--json").facts["questions"][0]["id"]
@@ -139,7 +139,7 @@ def test_a_full_disk_while_telling(tmp_path: Path, project: Path) -> None:
     id = done("ask", project, "--json").facts["questions"][0]["id"]
     answers = write(tmp_path / "answers.csv", ["id", "label"], [[id, "human"]])
     before = snapshot(project)
-    refused(run("tell", project, answers, limit=0), "the disk is full")
+    refused(run("tell", project, answers, limit=0), "nothing of this step counts; check that the disk has room")
     refused(run("export", project, "--to", tmp_path / "labels.csv", limit=10), "free some space")
     assert not (tmp_path / "labels.csv").exists()
     assert snapshot(project) == before
@@ -148,7 +148,10 @@ def test_a_full_disk_while_telling(tmp_path: Path, project: Path) -> None:
 
 def test_a_full_disk_while_running(tmp_path: Path, files: Path) -> None:
     words = ["run", files / "labelled.csv", *PLAN, "--rounds", "2", "--json"]
-    refused(run(*words, "--out", tmp_path / "none", limit=10_000), "the disk is full")
+    refused(
+        run(*words, "--out", tmp_path / "none", limit=10_000),
+        "nothing of this step counts; check that the disk has room",
+    )
     assert not (tmp_path / "none").exists()
     refused(run(*words, "--out", tmp_path / "run", limit=200_000), "free some space")  # too little for a model
     whole = done(*words, "--out", tmp_path / "whole").facts

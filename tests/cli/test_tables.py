@@ -57,7 +57,7 @@ def test_predictions_of_a_finished_run(finished: tuple[list[object], Said], tmp_
 
 def test_where_predictions_cannot_go(project: Path, tmp_path: Path, fails: Fails) -> None:
     texts = write(tmp_path / "new.csv", ["text"], [["who ?"]])
-    assert "is the file with the texts" in fails("predict", project, texts, "--out", texts)
+    assert "is the file that is read" in fails("predict", project, texts, "--out", texts)
     assert "name must end in one of" in fails("predict", project, texts, "--out", tmp_path / "out.xls")
     risky = write(tmp_path / "risky.csv", ["text", "=cmd"], [["who ?", "x"]])
     assert "could run the column name '=cmd'" in fails("predict", project, risky, "--out", tmp_path / "out.csv")

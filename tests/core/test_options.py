@@ -68,6 +68,7 @@ def test_weak_and_votes_are_one_option(given: dict[str, Any], weak: str | None):
         ({"changes": ["regions"]}, "--set takes name=value, not 'regions'"),
         ({"changes": ["=3"]}, "--set takes name=value, not '=3'"),
         ({"classes": "a,,b"}, "--labels takes class names separated by commas, not 'a,,b'"),
+        ({"classes": "a\rb"}, "--labels takes class names separated by commas, not 'a\\rb'"),
     ],
 )
 def test_what_cannot_be_parsed_is_one_sentence(given: dict[str, Any], sentence: str):

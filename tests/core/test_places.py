@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from actune.core.places import files_below, inside, is_plain_name, is_regular, open_regular
+from actune.core.places import exists, files_below, inside, is_plain_name, is_regular, open_regular
 from actune.errors import DataError, RunFolderError
 
 OUTSIDE = [
@@ -57,7 +57,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", tmp_path, tmp_path / "missing"):
         assert not is_regular(path)
-        with pytest.raises(DataError, match="cannot read"):
+        with pytest.raises(DataError, match="there is no file" if path.name == "missing" else "cannot read"):
             open_regular(path, DataError)
     (tmp_path / "endless").symlink_to("/dev/zero")
     with pytest.raises(RunFolderError, match="not a regular file"):
@@ -84,3 +84,9 @@ def test_a_tree_with_a_link_or_a_fifo_is_refused(tmp_path):
     (tmp_path / "a" / "passwd").symlink_to("/etc/passwd")
     with pytest.raises(RunFolderError, match="is a link"):
         files_below(tmp_path)
+
+
+def test_a_word_that_cannot_be_a_path_is_no_path(tmp_path):
+    assert exists(tmp_path)
+    for word in ("nothing", "x" * 300, "x/" * 3000, "a\0b"):
+        assert not exists(tmp_path / word)

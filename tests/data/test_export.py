@@ -8,6 +8,7 @@ import resource
 from datetime import datetime
 from pathlib import Path
 
+import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,5 +153,39 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"there is no folder .*choose another folder"):
         write_table(tmp_path / "no" / "t.csv", ["text"], [["a"]])
     (tmp_path / "t.csv").mkdir()
-    with pytest.raises(StorageError, match="Is a directory"):
+    with pytest.raises(StorageError, match="is a folder: give a file"):
         write_table(tmp_path / "t.csv", ["text"], [["a"]])
+
+
+FORMULAS = ("=1+1", "+1", "-1", "@SUM(1)", "＝1", "＋1", "－1", "＠x", "=cmd|' /C calc'!A0", "=HYPERLINK(1)")
+BEFORE = ("", " ", "  ", "\t", "\r", "\n", '"', "\u00a0", "\u3000", "\ufeff", "\u200b")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx"])
+def test_no_formula_behind_what_a_spreadsheet_trims(tmp_path: Path, suffix: str) -> None:
+    cells = [before + formula for before in BEFORE for formula in FORMULAS]
+    path = tmp_path / f"t{suffix}"
+    write_table(path, ["text", "other"], [[cell, cell] for cell in cells])
+    if suffix == ".xlsx":
+        sheet = openpyxl.load_workbook(path).worksheets[0]
+        assert sheet.title == "actune"
+        assert {cell.data_type for row in sheet.iter_rows() for cell in row} <= {"s", "inlineStr"}
+    else:
+        with path.open(encoding="utf-8-sig", newline="") as handle:
+            stored = [row[:2] for row in csv.reader(handle, delimiter="\t" if suffix == ".tsv" else ",")][1:]
+        assert stored == [[f"'{cell}", f"'{cell}"] for cell in cells]
+    assert read_table(path).cells == {"text": cells, "other": cells}
+
+
+@pytest.mark.parametrize("name", ["=x", " =x", "＝x", '"+x', "\t@x", "-x"])
+def test_no_formula_in_a_header(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match="a spreadsheet could run the column name"):
+        write_table(tmp_path / "t.csv", ["text", name], [["a", "b"]])
+    write_table(tmp_path / "t.xlsx", ["text", name], [["a", "b"]])
+    header = next(openpyxl.load_workbook(tmp_path / "t.xlsx").worksheets[0].iter_rows())
+    assert [cell.data_type for cell in header] == ["s", "s"] or {cell.data_type for cell in header} == {"inlineStr"}
+
+
+def test_values_that_parquet_cannot_hold(tmp_path: Path) -> None:
+    notes = write_table(tmp_path / "t.parquet", ["a", "b"], [[{}, 2**70], [{}, 1]])
+    assert len(notes) == 2 and read_table(tmp_path / "t.parquet").cells["b"] == [str(2**70), "1"]

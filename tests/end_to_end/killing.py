@@ -1,4 +1,4 @@
-"""A project from start to export, killed before its k-th change of a file, for every k.
+"""A project from start to predictions and a merge of results, killed before its k-th change of a file, for every k.
 
     python -m tests.end_to_end.killing FOLDER PART PARTS
 
@@ -23,16 +23,34 @@ from pathlib import Path
 from typing import Any
 
 import actune
+from actune.bench.merging import merge
+from actune.bench.store import Results, files_in
 from actune.core.dialogue import Answer
 from actune.core.pool import pool_of
 from actune.data.export import write_table
 from actune.session.labelled import COLUMNS, human_rows, pseudo_rows
 from actune.store.store import FILE, Store
+from tests.bench.conftest import make
 from tests.models.tiny import WORDS, save_tiny
 
 TEXTS = [f"{a} {b} the {c} ?" for a in WORDS[:5] for b in WORDS[5:9] for c in WORDS[9:11]]  # 40
 NEW = [f"{a} is it {b}" for a in WORDS[:3] for b in WORDS[10:12]]
 CLASSES = ("x", "y")
+GRID = """title = "one cell"
+[task.questions]
+data = "{data}"
+[grid]
+tasks = "questions"
+methods = ["entropy"]
+learners = "probe"
+models = ["{model}"]
+[settings]
+initial = 6
+batch = 4
+rounds = 2
+steps = 3
+epochs = 1
+"""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 CHANGING = ("BEGIN", "INSERT", "UPDATE", "COMMIT", "PRAGMA journal_mode")
 EVENTS = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.chmod"}
@@ -72,6 +90,9 @@ def project(work: Path, name: str, acknowledge: Callable[[str], None]) -> None:
             session.finish()
     with actune.open_session(folder) as session:
         write_table(work / name / "labels.csv", COLUMNS, [*human_rows(session), *pseudo_rows(session)])
+        found = [[text, one.label, one.confidence] for text, one in zip(NEW, session.predict(NEW), strict=True)]
+        write_table(work / name / "predicted.csv", ["text", "label", "confidence"], found)
+    merge([work / "results"], work / name / "merged")
 
 
 def kill_at(number: int | None, below: Path) -> list[int]:
@@ -143,6 +164,7 @@ def weights(folder: Path) -> str:
 def state(work: Path, name: str) -> dict[str, Any]:
     """All that an unbroken and a broken project must share in the end."""
     folder = work / name / "project"
+    merged = Results(work / name / "merged")
     with Store.reading(folder) as store:
         final = store.fact("final")
         newest = store.newest_model()
@@ -159,6 +181,8 @@ def state(work: Path, name: str) -> dict[str, Any]:
             "models": {row.folder: weights(folder / row.folder) for row in store.models()},
             "linked": weights(folder / "model"),
             "labels": (work / name / "labels.csv").read_text(),
+            "predicted": (work / name / "predicted.csv").read_text(),
+            "merged": (merged.table().to_csv(), [files_in(merged.place(key)) for key in merged.finished()]),
             # scratch files go with the next advance
             "names": sorted(path.name for path in folder.iterdir() if not path.name.startswith((".", "run.db-"))),
         }
@@ -206,11 +230,19 @@ def unbroken(work: Path, acknowledge: Callable[[str], None]) -> None:
     acknowledge(f"changes: {count[0]}")
 
 
+def one_cell(work: Path) -> None:
+    """Results to be merged: a grid of one cell."""
+    rows = [["text", "label"], *([text, label_of(text)] for text in TEXTS)]
+    (work / "labelled.csv").write_text("".join(f"{text},{label}\n" for text, label in rows), encoding="utf-8")
+    make(GRID.format(data=work / "labelled.csv", model=work / "tiny"), work / "results")
+
+
 def main(place: str, part: str, parts: str) -> None:
     work, kills = Path(place), 0
     save_tiny(work / "tiny")
     for name in ("warm", "whole"):
         (work / name).mkdir()
+    one_cell(work)
     project(work, "warm", lambda word: None)  # all that is imported late, and the cache of embeddings
     code, said = in_a_child(partial(unbroken, work))
     assert code == 0

@@ -18,6 +18,8 @@ from actune.methods.queries import Random, Top
 from actune.methods.recipes import build
 from actune.methods.uncertainty import margin
 from actune.session.config import load_config
+from actune.session.labelled import human_rows
+from actune.session.status import status
 
 ROOT = Path(__file__).parents[2]
 PLAN = ("--learner", "probe", "--initial", "20", "--batch", "10", "--device", "cpu", "--quiet", "--json")
@@ -103,6 +105,46 @@ def test_a_method_is_found_by_its_place(installed: Path, tmp_path: Path) -> None
     assert load_config(tmp_path / "run").resolved.method_origin == "place actune_shy:shyer"
     wrong = command("run", "trec", "--method", "actune_shy:loud", *PLAN, *out[2:], with_plugin=installed)
     assert wrong.returncode == 2 and "'actune_shy:loud' cannot be loaded: AttributeError" in wrong.stderr
+
+
+def test_a_module_that_only_a_run_folder_names_is_never_imported(
+    tmp_path: Path, questions: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else's folder: its module is imported only when the user names it too."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    folder = tmp_path / "run"
+    options = {**CREATE, "simulated": False, "rounds": 0, "changes": {"epochs": 2, "steps": 10}}
+    with actune.create(folder, questions, method="random", **options) as session:
+        session.tell({id: session.pool.classes[number % 2] for number, id in enumerate(session.pool.ids[:20])})
+    (tmp_path / "evil.py").write_text(
+        "from pathlib import Path\n"
+        "from actune.methods.method import asking\n"
+        "from actune.methods.queries import Random\n"
+        f"Path({str(tmp_path / 'was-here')!r}).touch()\n"
+        "method = asking(Random())\n"
+    )
+    text = (folder / "run.toml").read_text()
+    named = text.replace('method = "random"', 'method = "evil:method"', 1)
+    for harmful in (
+        named,
+        named.replace('method_origin = ""', 'method_origin = "place evil:method"'),
+        text.replace('method = "random"', 'method = "mine"', 1).replace('origin = ""', 'origin = "place evil:method"'),
+        text.replace('method = "random"', 'method = "mine"', 1).replace('origin = ""', 'origin = "place evil"'),
+    ):
+        assert harmful != text
+        (folder / "run.toml").write_text(harmful)
+        with actune.open_session(folder) as session:
+            assert status(session).labels == 20 and human_rows(session)
+            with pytest.raises(SettingError, match="is code in the module 'evil', which is not run"):
+                session.advance()
+        with pytest.raises((SettingError, RunFolderError)):
+            actune.open_session(folder, method="mine")
+        assert not (tmp_path / "was-here").exists()
+    said = command("advance", str(folder), with_plugin=tmp_path)
+    assert said.returncode == 2 and "pass --method evil" in said.stderr and not (tmp_path / "was-here").exists()
+    (folder / "run.toml").write_text(named.replace('method_origin = ""', 'method_origin = "place evil:method"'))
+    assert command("advance", str(folder), "--method", "evil:method", with_plugin=tmp_path).returncode == 0
+    assert (tmp_path / "was-here").exists()
 
 
 # by value

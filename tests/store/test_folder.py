@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actune.core import files
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.core.pool import pool_of
 from actune.errors import Busy, RunFolderError, StorageError
@@ -180,11 +182,29 @@ def test_models_of_all_rounds_stay_where_that_is_wanted(folder: Path) -> None:
     assert newest(store) == "round 2"
 
 
+def test_a_run_that_the_disk_did_not_confirm_is_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """run.toml is in its place: to clear the rest away would leave a folder that needs a hand."""
+    place = tmp_path / "new"
+    sync = files.sync_folder
+
+    def fails(folder: Path) -> None:
+        if (folder / "run.toml").exists():
+            raise OSError(errno.EIO, "Input/output error")
+        sync(folder)
+
+    monkeypatch.setattr(files, "sync_folder", fails)
+    refusal = r"run\.toml' was written, but the disk did not confirm it"
+    with pytest.raises(StorageError, match=refusal), Store.creating(place) as store:
+        store.seal("configuration")
+    monkeypatch.undo()
+    Store.open(place).close()
+
+
 def test_a_model_that_cannot_be_written_is_one_sentence(folder: Path) -> None:
     from safetensors import SafetensorError
 
     with pytest.raises(StorageError, match="free some space"), Store.open(folder).new_model(0, "round"):
-        raise SafetensorError("No space left on device")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
 
 def test_where_links_are_not_allowed_the_newest_model_is_a_copy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

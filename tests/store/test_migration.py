@@ -27,6 +27,7 @@ from tests.store.test_folder import AS_ANYBODY
 HERE = Path(__file__).parent
 OLD = HERE / "v1"  # made by actune 0.1.0 with tables of the first version
 SECOND = HERE / "v2"  # the same, brought up to the second version by the code of that time
+THIRD = HERE / "v3"  # the same again
 EXPECTED = json.loads((OLD / "expected.json").read_text())  # what the first version said about it
 CELLS = HERE / "cells"  # of published grids, with the three forms that the facts of a round have had
 
@@ -66,7 +67,7 @@ def version(file: Path) -> int:
         connection.close()
 
 
-@pytest.mark.parametrize("made_by", [1, 2])
+@pytest.mark.parametrize("made_by", [1, 2, 3])
 def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(tmp_path: Path, made_by: int) -> None:
     old = shutil.copytree(HERE / f"v{made_by}", tmp_path / "old")
     assert version(old / "run.db") == made_by
@@ -74,7 +75,7 @@ def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(tmp_path: Path, m
     check(store)
     assert store.tell([Said(0, "label", 1, "cleo", 3.0)]).new == 1
     store.close()
-    assert version(old / "run.db") == 3 and version(old / f"run.db.v{made_by}.bak") == made_by
+    assert version(old / "run.db") == 4 and version(old / f"run.db.v{made_by}.bak") == made_by
     copy = sqlite3.connect(old / f"run.db.v{made_by}.bak")
     assert copy.execute("SELECT count(*) FROM answers").fetchone() == (len(EXPECTED["answers"]),)
     copy.close()
@@ -82,7 +83,7 @@ def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(tmp_path: Path, m
     assert len(again.answers()) == len(EXPECTED["answers"]) + 1
 
 
-@pytest.mark.parametrize("made_by", [1, 2])
+@pytest.mark.parametrize("made_by", [1, 2, 3])
 def test_a_folder_that_is_only_looked_at_stays_as_it_was(tmp_path: Path, made_by: int) -> None:
     old = shutil.copytree(HERE / f"v{made_by}", tmp_path / "old")
     before = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
@@ -207,7 +208,7 @@ def test_an_old_project_goes_on(old: Path) -> None:
         assert len(session.predict(["who wrote it ?"])) == 1
 
 
-@pytest.mark.parametrize("made_by", [OLD, SECOND])
+@pytest.mark.parametrize("made_by", [OLD, SECOND, THIRD])
 def test_texts_that_are_added_to_an_old_project_lie_behind_its_own(tmp_path: Path, made_by: Path) -> None:
     folder = shutil.copytree(made_by, tmp_path / "old")
     with actune.open_session(folder) as session:

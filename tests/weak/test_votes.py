@@ -7,7 +7,7 @@ import math
 import pytest
 
 from actune.errors import DataError
-from actune.weak.votes import Cells, Votes, classes_in, votes_of
+from actune.weak.votes import Cells, Votes, classes_in, vote_columns, votes_of
 
 CLASSES = ("praise", "complaint", "question")
 
@@ -92,3 +92,16 @@ def test_classes_that_are_named() -> None:
     assert classes_in({"a": [10, 0.0]}, ["2"]) == tuple(map(str, range(11)))
     with pytest.raises(DataError, match="some votes are numbers, such as 1: list the class names in this order"):
         classes_in({"a": [1, 2]}, ["praise"])
+
+
+@pytest.mark.parametrize("vote", ["1000000000", 10**9, 1e300, "9" * 5_000, 1000])
+def test_a_huge_vote_is_one_sentence_and_takes_no_memory(vote: object) -> None:
+    with pytest.raises(DataError, match=r"the largest vote is .*at most 1,000 classes.*--labels"):
+        classes_in({"a": ["0", vote], "b": ["1", "0"]})
+    with pytest.raises(DataError, match=r"row 2: a votes .*the 2 classes are numbered 0 to 1"):
+        votes_of({"a": ["0", vote]}, ("x", "y"), ["a"])
+
+
+def test_a_list_of_votes_that_nests_too_deep_is_one_sentence() -> None:
+    with pytest.raises(DataError, match="must have a list of votes"):
+        vote_columns({"votes": ["[" * 100_000]})

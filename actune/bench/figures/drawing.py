@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from actune.core.files import write_atomically
 from actune.report.names import method_name
 from actune.report.svg import STYLE, picture, short_line
 
@@ -44,7 +46,9 @@ class Drawing:
             self.draw(figure)
             for kind in formats:
                 files.append(folder / f"{self.name}.{kind}")
-                figure.savefig(files[-1], format=kind, dpi=200, metadata=_NO_DATE[kind])
+                content = BytesIO()
+                figure.savefig(content, format=kind, dpi=200, metadata=_NO_DATE[kind])
+                write_atomically(files[-1], content.getvalue())
         return files
 
 

@@ -17,6 +17,7 @@ from actune.bench.ranking import ranking_table
 from actune.bench.store import GRID
 from actune.bench.tables import TextTable
 from actune.core.files import write_atomically
+from actune.core.outputs import write_output
 from actune.report.names import method_name
 from actune.report.page import check_place, fill
 
@@ -71,7 +72,7 @@ def write_page(results: ResultsTable, path: Path, latex: bool = False) -> tuple[
     counts = {verdict: sum(each.verdict == verdict for each in report.findings) for verdict in (HOLDS, FAILS, OPEN)}
     shown = replace(report, rankings=[_named(table) for table in report.rankings])
     page = fill("actune.bench.paper", "page.html.jinja", report=shown, counts=counts, folder=results.folder.name)
-    write_atomically(path, page.encode("utf-8", "replace"))
+    write_output(path, page.encode("utf-8", "replace"))
     if not latex:
         return report, [path]
     beside = path.with_suffix(".tex")

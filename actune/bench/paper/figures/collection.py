@@ -14,6 +14,7 @@ from actune.bench.paper.figures.missing import Missing
 from actune.bench.paper.figures.settings import figure_4
 from actune.bench.paper.tables import paper_tables
 from actune.bench.tables import TextTable
+from actune.core.files import storage_sentences, write_atomically
 
 
 def figures_of(evidence: Evidence) -> tuple[list[Drawing], list[Missing]]:
@@ -38,16 +39,17 @@ def draw_all(
     evidence = Evidence(results)
     drawings, missing = figures_of(evidence)
     tables = paper_tables(evidence)
-    out.mkdir(parents=True, exist_ok=True)
+    with storage_sentences(out):
+        out.mkdir(parents=True, exist_ok=True)
     kinds = tuple(formats)
     lines = []
     for drawing in drawings:
         files = drawing.save(out, kinds)
         lines += [f"**{drawing.title}** ({', '.join(file.name for file in files)})", drawing.caption]
     for table in tables:
-        (out / f"{table.name}.md").write_text(table.markdown(), encoding="utf-8")
-        (out / f"{table.name}.tex").write_text(table.latex(), encoding="utf-8")
+        write_atomically(out / f"{table.name}.md", table.markdown().encode())
+        write_atomically(out / f"{table.name}.tex", table.latex().encode())
         lines.append(f"**{table.title}** ({table.name}.md, {table.name}.tex)")
     lines += [f"**{each.title}** is missing: it needs {each.needs} (see `{each.grid}`)." for each in missing]
-    (out / "captions.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    write_atomically(out / "captions.md", ("\n\n".join(lines) + "\n").encode())
     return [*drawings, *tables], missing

@@ -1,0 +1,50 @@
+"""A digest in every row of the log that covers the row and all before it, so that damage to old answers is found."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
+
+SIZE = 16  # bytes: enough to find damage
+# the columns that a digest covers, in their order
+COLUMNS = {
+    "answers": "number, row, kind, label, by, at, seconds, round",
+    "class_changes": "number, kind, class, name, target, after, by, at",
+}
+
+
+def now() -> str:
+    """The time in UTC, as the log has it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def link(before: bytes, values: Sequence[Any]) -> bytes:
+    """The digest of a row of the log that comes after the one with the digest `before`."""
+    return blake2b(before + repr(tuple(values)).encode("utf-8", "replace"), digest_size=SIZE).digest()
+
+
+def last_link(connection: sqlite3.Connection, table: str) -> bytes:
+    """The digest of the newest row."""
+    found = connection.execute(f"SELECT digest FROM {table} ORDER BY number DESC LIMIT 1").fetchone()
+    return found[0] if found and isinstance(found[0], bytes) else b""
+
+
+def broken_links(connection: sqlite3.Connection, table: str) -> Iterator[int]:
+    """The numbers of the rows that are not as they were written, or that come after a row that is missing."""
+    before = b""
+    for *values, digest in connection.execute(f"SELECT {COLUMNS[table]}, digest FROM {table} ORDER BY number"):
+        if link(before, values) != digest:
+            yield values[0]
+        before = digest if isinstance(digest, bytes) else b""
+
+
+def write_links(connection: sqlite3.Connection, table: str) -> None:
+    """Gives every row its digest: of tables that an earlier version wrote, or that were repaired."""
+    before, found = b"", []
+    for values in connection.execute(f"SELECT {COLUMNS[table]} FROM {table} ORDER BY number"):
+        before = link(before, values)
+        found.append((before, values[0]))
+    connection.executemany(f"UPDATE {table} SET digest = ? WHERE number = ?", found)

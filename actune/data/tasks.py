@@ -48,13 +48,14 @@ class Card:
     name: str
     description: str
     classes: tuple[str, ...]
-    paper_pool: int
+    paper_pool: int  # its own train rows, where the paper does not have it
     settings: Settings
     training: dict[str, int]
     plan: Plan
     files: dict[str, dict[str, Any]]  # by part: rows and sha256
     hub: dict[str, dict[str, str]]  # by part: id, split and columns; empty where no public copy has the same labels
     released: dict[str, dict[str, float]]  # settings and training of the authors' scripts
+    in_paper: bool = True
 
 
 @cache
@@ -145,10 +146,9 @@ def load_task(name: str, data_dir: str | Path | None = None, seed: int = 0, samp
     notes += drawn
     growth = scaled_growth(known, len(pool))
     if growth != known.settings.growth:
-        sizes = f"the pool has {len(pool):,} rows and the paper's {known.paper_pool:,}"
-        notes.append(
-            f"the setting growth (k) is {growth:,} and not the paper's {known.settings.growth:,}, because {sizes}"
-        )
+        whole = "the paper's" if known.in_paper else "the whole data set's"
+        sizes = f"the pool has {len(pool):,} rows and {whole} {known.paper_pool:,}"
+        notes.append(f"the setting growth (k) is {growth:,} and not {whole} {known.settings.growth:,}, because {sizes}")
     settings = replace(known.settings, growth=growth)
     # the hub may change under us, so a run must copy what came from there
     bundled = folder is not None
@@ -240,11 +240,12 @@ def _card(name: str, table: dict[str, Any]) -> Card:
         name,
         table["description"],
         tuple(table["classes"]),
-        table["paper_pool"],
+        table.get("paper_pool", table["files"]["train"]["rows"]),
         Settings(**table["settings"]),
         table["training"],
         Plan(**table["plan"]),
         table["files"],
         table.get("hub", {}),
         table["released"],
+        "paper_pool" in table,
     )

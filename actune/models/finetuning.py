@@ -22,6 +22,7 @@ from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.checkpoints import Checkpoint, digest_of, fit_key
 from actune.models.encoders import load_classifier, load_tokenizer, load_trained, token_limit
 from actune.models.fast.packing import few_shapes, packed, packs
+from actune.models.pooled import PooledNetwork, is_pooled, load_pooled, new_pooled, save_pooled
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
@@ -66,6 +67,9 @@ class FineTuning:
         classifier = self._fresh(streams)
         if start is not None:
             classifier.network.load_state_dict(start.network.state_dict())
+        elif isinstance(classifier.network, PooledNetwork):
+            labelled = classifier.read(inputs.only(training.rows)).embedding.cpu().numpy()
+            classifier.network.begin_as_probe(labelled, training.labels)
         look = accuracy_on(dev, classifier.read)
         pack = classifier.packs(inputs) and not objective.adversarial  # whose step is one in padded word embeddings
         checkpoint = self._checkpoint(inputs, training, objective, streams, dev, start)
@@ -91,15 +95,24 @@ class FineTuning:
 
     def _fresh(self, streams: Streams) -> FineTuned:
         """The encoder as it was pretrained, under a head of this round."""
-        network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
+        network = self._network(streams)
         if self.recipe.freeze_embeddings:
             for table in embedding_tables(network):
                 table.requires_grad_(False)
         return FineTuned(network, self.tokenizer, self.device, self.recipe)
 
+    def _network(self, streams: Streams) -> nn.Module:
+        if self.recipe.pooled_head:
+            return new_pooled(self.folder, self.classes, self.device, self.recipe.head_scale)
+        return load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
+
+    def _trained(self, folder: Path) -> nn.Module:
+        if is_pooled(folder):
+            return load_pooled(folder, self.classes, self.device)
+        return load_trained(folder, self.classes, self.device)
+
     def load(self, folder: Path) -> FineTuned:
-        network = load_trained(folder, self.classes, self.device)
-        classifier = FineTuned(network, self.tokenizer, self.device, self.recipe)
+        classifier = FineTuned(self._trained(folder), self.tokenizer, self.device, self.recipe)
         classifier.trained = True
         return classifier
 
@@ -195,7 +208,10 @@ class FineTuned:
         config.id2label = dict(enumerate(classes))
         config.label2id = {name: number for number, name in enumerate(classes)}
         config.problem_type = "single_label_classification"
-        self.network.save_pretrained(folder)  # type: ignore[operator]
+        if isinstance(self.network, PooledNetwork):
+            save_pooled(self.network, folder)
+        else:
+            self.network.save_pretrained(folder)  # type: ignore[operator]
         self.tokenizer.save_pretrained(folder)
         (folder / "README.md").write_text(card, encoding="utf-8")
 
@@ -211,6 +227,9 @@ def embedding_tables(network: nn.Module) -> list[nn.Embedding]:
 
 def said(network: nn.Module, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
     """The logits of some texts, and their last layer's first token."""
+    if isinstance(network, PooledNetwork):
+        found = network(**batch)
+        return found.logits, found.embedding
     with packed(network, batch) if "bounds" in batch else nullcontext(batch) as inputs, first_tokens(network) as seen:
         logits = network(**inputs).logits
     return logits, seen[0]

@@ -20,7 +20,7 @@ from actune.core.streams import Streams
 from actune.errors import MissingSignal, ModelError, StorageError
 from actune.models import precision
 from actune.models.cache import cache_folder, name_of
-from actune.models.encoders import load_classifier, load_encoder, load_trained
+from actune.models.encoders import load_encoder
 from actune.models.finetuning import FineTuned, FineTuning
 from actune.models.reader import tokens_per_batch
 from actune.models.tokens import NamedTensors, Tokens, moved
@@ -103,11 +103,14 @@ class UpperLayers(FineTuning):
         return int(self.encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
     def load(self, folder: Path) -> Upper:
-        return Upper(self._upper(load_trained(folder, self.classes, self.device)), self)
+        return Upper(self._upper(self._trained(folder)), self)
 
     def _fresh(self, streams: Streams) -> Upper:
-        network = load_classifier(self.folder, self.classes, self.device, streams.integer("head"))
-        return Upper(self._upper(network), self)
+        return Upper(self._upper(self._network(streams)), self)
+
+    def whole(self) -> nn.Module:
+        """The pretrained encoder under an untrained head of the same kind, on the CPU."""
+        return self._network(Streams(0)).cpu()
 
     def _upper(self, network: nn.Module) -> nn.Module:
         return upper(network, self.recipe.train_layers)
@@ -144,7 +147,7 @@ class Upper(FineTuned):
         raise MissingSignal("with --train-layers there are no word embeddings to perturb: train all layers")
 
     def save(self, folder: Path, classes: Sequence[str], card: str) -> None:
-        whole = load_classifier(self.learner.folder, self.learner.classes, torch.device("cpu"))
+        whole = self.learner.whole()
         count = self.learner.recipe.train_layers
         below = len(layers_of(whole, count)[0]) - count
         prefix = f"{layers_of(whole, count)[1]}."

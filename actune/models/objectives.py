@@ -38,6 +38,20 @@ def training_loss(
     return supervised + objective.weight * gated_loss(student, targets, weights, objective)
 
 
+def label_contrast(embedding: torch.Tensor, labels: torch.Tensor, temperature: float) -> torch.Tensor:
+    """The supervised contrastive loss (Khosla et al. 2020) of embeddings of length one (rows, width).
+
+    Each row is drawn towards the others of its class and away from all others; a row that is alone in its class draws
+    nothing. Nothing here waits for the device.
+    """
+    itself = torch.eye(len(labels), dtype=torch.bool, device=labels.device)
+    alike = (labels[:, None] == labels) & ~itself  # (rows, rows)
+    likeness = (embedding @ embedding.T / temperature).masked_fill(itself, -torch.inf)
+    log_share = likeness - likeness.logsumexp(1, keepdim=True)
+    drawn = log_share.masked_fill(~alike, 0.0).sum(1) / alike.sum(1).clamp(min=1)
+    return -drawn.sum() / alike.any(1).sum().clamp(min=1)
+
+
 def gated_loss(
     student: torch.Tensor,  # (pseudo, classes)
     targets: torch.Tensor,  # (pseudo,)

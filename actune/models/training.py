@@ -21,7 +21,7 @@ from actune.core.training_set import TrainingSet
 from actune.models import fast
 from actune.models.checkpoints import Checkpoint, restore
 from actune.models.fast.graphs import make_fast_steps
-from actune.models.objectives import training_loss
+from actune.models.objectives import label_contrast, training_loss
 from actune.models.steps import Step
 from actune.models.tokens import NamedTensors
 from actune.models.weights import Weights
@@ -134,7 +134,7 @@ def _kept_in(state: dict[str, torch.Tensor]) -> list[torch.Tensor] | None:
 def _weights_and_step(fitting: Fitting, recipe: Training, objective: Objective) -> WeightsAndStep:
     if fast.enabled(recipe) and (by_hand := fitting.by_hand(recipe, objective)):
         return by_hand
-    return make_steps(fitting.network, recipe, lambda batch: _loss(fitting, batch, objective), fitting.in_half)
+    return make_steps(fitting.network, recipe, lambda batch: _loss(fitting, batch, objective, recipe), fitting.in_half)
 
 
 def make_steps(
@@ -147,9 +147,13 @@ def make_steps(
     return weights, Step(weights, loss_of)
 
 
-def _loss(fitting: Fitting, batch: NamedTensors, objective: Objective) -> torch.Tensor:
+def _loss(fitting: Fitting, batch: NamedTensors, objective: Objective, recipe: Training) -> torch.Tensor:
     inputs = {name: tensor for name, tensor in batch.items() if name not in KNOWN}
-    loss = training_loss(*fitting.forward(inputs), batch, objective)
+    logits, embedding = fitting.forward(inputs)
+    loss = training_loss(logits, embedding, batch, objective)
+    if recipe.label_contrast:
+        labels = batch["labels"]
+        loss = loss + recipe.label_contrast * label_contrast(embedding[: len(labels)], labels, recipe.temperature)
     if objective.adversarial and len(batch["targets"]):
         trusted = {name: tensor[len(batch["labels"]) :] for name, tensor in inputs.items()}
         loss = loss + objective.adversarial * fitting.adversarial(trusted, objective.perturbation)
@@ -216,7 +220,11 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
     order = streams.rng("labelled order")
     count, size = len(training.rows), min(recipe.labelled_batch, len(training.rows))
     none = np.empty(0, np.int64)
-    if not len(training.pseudo_labels) or not objective.uses_pseudo_labels:
+    alone = not len(training.pseudo_labels) or not objective.uses_pseudo_labels
+    if recipe.balanced_batches and alone:
+        drawn = balanced(training.labels, recipe.labelled_batch, order)
+        return [Batch(next(drawn), none) for _ in range(steps_alone(count, recipe))]
+    if alone:
         steps = math.ceil(count / size)
         batches = []
         for _ in range(epochs_of(count, recipe)):
@@ -226,7 +234,11 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
                 for i in range(steps)
             ]
         return batches
-    labelled = endless(count, size, order)
+    labelled = (
+        balanced(training.labels, recipe.labelled_batch, order)
+        if recipe.balanced_batches
+        else endless(count, size, order)
+    )
     trusted = endless(len(training.pseudo_labels), recipe.pseudo_batch, streams.rng("trusted order"))
     return [Batch(next(labelled), next(trusted)) for _ in range(steps_with(count, objective, recipe))]
 
@@ -257,6 +269,29 @@ def endless(count: int, size: int, rng: np.random.Generator) -> Iterator[Rows]:
             waiting = np.concatenate([waiting, rng.permutation(count)])
         yield waiting[:size]
         waiting = waiting[size:]
+
+
+FEWEST_OF_A_CLASS = 2  # rows in a balanced batch: of one alone the contrastive term learns nothing
+
+
+def balanced(labels: npt.NDArray[np.int64], size: int, rng: np.random.Generator) -> Iterator[Rows]:
+    """Batches of about `size` rows with equally many of each class; where classes are many, they take turns.
+
+    A class with fewer rows than that gives some of them twice: dropout makes them differ.
+    """
+    classes = np.unique(labels).tolist()
+    at_once = min(len(classes), max(1, size // FEWEST_OF_A_CLASS))
+    each = max(FEWEST_OF_A_CLASS, size // at_once)
+    places = {label: np.flatnonzero(labels == label) for label in classes}
+    rows = {label: endless(len(places[label]), 1, rng) for label in classes}
+    waiting: list[int] = []
+    while True:
+        if len(waiting) < at_once:
+            waiting += rng.permutation(classes).tolist()
+        drawn = list(dict.fromkeys(waiting))[:at_once]
+        for label in drawn:
+            waiting.remove(label)
+        yield np.array([places[label][next(rows[label])[0]] for label in drawn for _ in range(each)], np.int64)
 
 
 def linear_schedule(steps: int, warmup: float) -> Callable[[int], float]:

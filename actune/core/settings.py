@@ -69,7 +69,6 @@ class Training:
     cache_limit: float = 10.0  # gigabytes that these outputs may take; above it they are computed anew
     pooled_head: bool = False  # a linear head on the pooled embedding, begun as a probe; else the encoder family's head
     head_scale: float = 10.0  # by which pooled embeddings of length one are multiplied below that head
-    head_rate: float = 1.0  # factor of the learning rate for that head
     label_contrast: float = 0.0  # weight of the contrastive term on labelled rows, with a pooled head
     temperature: float = 0.1  # of that term
     balanced_batches: bool = False  # labelled rows of a step: as many of each class, in turn
@@ -189,7 +188,6 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "labelled_batch": (1, 10_000),
     "pseudo_batch": (1, 10_000),
     "head_scale": (0.01, 1000),
-    "head_rate": (0, 10_000),
     "temperature": (0.001, 100),
 }
 

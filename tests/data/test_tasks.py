@@ -20,7 +20,7 @@ from actune.data.splits import Reading
 from actune.data.tasks import PACKAGE, card, cards, load_task, load_votes, resolve, scaled_growth
 from actune.errors import DataError
 
-NAMES = ["trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot"]
+NAMES = ["trec", "sst2", "ag_news", "pubmed_sections", "dbpedia14", "chemprot", "banking77", "csabstruct", "scicite"]
 
 
 @pytest.fixture

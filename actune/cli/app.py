@@ -15,6 +15,7 @@ from actune.cli import (
     compare,
     doctor,
     export,
+    label,
     label_model,
     methods,
     predict,
@@ -24,6 +25,7 @@ from actune.cli import (
     start,
     status,
     tell,
+    user,
     verify,
 )
 from actune.cli.failures import Commands
@@ -38,6 +40,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Label texts": (
+        label.label,
         start.start,
         ask.ask,
         tell.tell,
@@ -55,6 +58,7 @@ PANELS = {
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(user.user, name="user", rich_help_panel="Label texts")
 app.add_typer(bench.bench, name="bench", rich_help_panel="Experiments")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,10 @@ import typer
 
 from actune.cli import options
 from actune.cli.console import Output, counted
+from actune.cli.tools import check_format, write_for_tool
 
 if TYPE_CHECKING:
+    from actune.core.dialogue import Question
     from actune.session.session import Session
 
 
@@ -23,6 +26,8 @@ def ask(
             help=f"Write the questions to {options.OUTPUT}; by default they are printed as a table.",
         ),
     ] = None,
+    format: options.Format = None,
+    config: options.ToolConfig = None,
     raw: options.Raw = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -33,24 +38,31 @@ def ask(
     you cannot decide (the text is then neither asked nor used), and `unskip` to undo this. Very long texts are
     shortened in the file, but not for the model.
 
+    With --format the file is imported into another labelling tool, with the model's suggestions as predictions;
+    `actune tell` takes the answers from the file that this tool exports (JSON).
+
     Example: actune ask posts --to batch.csv
     """
-    from actune.annotators.files import MOST_SHOWN, write_questions
+    from actune.annotators.files import MOST_SHOWN
     from actune.core.printing import abridged
     from actune.data.export import check_target
     from actune.session.setup import open_session
 
     output = Output(json, quiet, to)
-    if to is not None:
+    if format or config:
+        check_format(to, format, config)
+    elif to is not None:
         check_target(to)
     session = open_session(folder)
     questions = session.ask()
     if to is not None and questions:
         if output.is_free:
             _check_replaceable(to, session)
+        notes = _write(to, session, questions, format, config, raw)
+        todo = f"import it into {format} and export the answers as JSON" if format else "fill in the column `label`"
         output.say(
-            *write_questions(to, questions, raw),
-            f"{counted(len(questions), 'question')} written to {output.named(to)}: fill in the column `label`",
+            *notes,
+            f"{counted(len(questions), 'question')} written to {output.named(to)}: {todo}",
             f"next: actune tell {folder} {to if output.is_free else 'FILE'}",
         )
     elif questions:
@@ -69,6 +81,18 @@ def ask(
             ],
         }
     )
+
+
+def _write(
+    to: Path, session: Session, questions: Sequence[Question], format: str | None, config: Path | None, raw: bool
+) -> list[str]:
+    from actune.annotators.files import write_questions
+    from actune.session.labelled import question_records
+
+    if format is None:
+        return write_questions(to, questions, raw)
+    write_for_tool(to, question_records(session, questions), format, config, session.pool.classes)
+    return []
 
 
 def _check_replaceable(to: Path, session: Session) -> None:

@@ -93,6 +93,24 @@ Id = Annotated[str | None, declared("id")]
 Encoding = Annotated[str | None, declared("encoding")]
 DataDir = Annotated[Path | None, declared("data_dir")]
 
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="TOOL",
+        help="Write JSON for another labelling tool, label-studio or argilla; by default the suffix of FILE decides.",
+    ),
+]
+ToolConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="With --format: also write the classes as the tool wants them, the labelling configuration of Label "
+        "Studio (.xml) or the dataset settings of Argilla (.json).",
+    ),
+]
 Raw = Annotated[
     bool,
     typer.Option(

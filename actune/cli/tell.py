@@ -23,7 +23,12 @@ CLASSES = 30  # with more classes than this they are not listed
 def tell(
     folder: options.Folder,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The file from `actune ask`, with the answers filled in.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="The file from `actune ask` with the answers filled in, or an export of actune, Label Studio or "
+            "Argilla.",
+        ),
     ],
     label_column: Annotated[
         str | None, typer.Option(help="The column with the answers; `label` or the project's own column by default.")
@@ -32,7 +37,9 @@ def tell(
         str | None, typer.Option(help="The column with the ids; `id` or the project's own column by default.")
     ] = None,
     encoding: options.Encoding = None,
-    by: Annotated[str, typer.Option(help="The name of the annotator, which is stored with the answers.")] = "person",
+    by: Annotated[
+        str, typer.Option(help="The name of the annotator of answers whose file names nobody; it is stored with them.")
+    ] = "person",
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

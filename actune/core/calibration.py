@@ -1,4 +1,4 @@
-"""How many pseudo-labels are right, told by rows whose classes are known and which the model has not learnt."""
+"""How many pseudo-labels are right, told by rows of known classes that the model, or one like it, has not learnt."""
 
 from __future__ import annotations
 
@@ -39,3 +39,26 @@ class HeldOut:
         here, there = (np.bincount(each, minlength=classes) for each in (predicted, self.predicted))
         weights = (here / np.maximum(there, 1))[self.predicted]
         return weights if weights.any() else np.ones(len(weights))  # no class in common: confidence alone tells
+
+
+COLDEST, HOTTEST = -1.0, 4.0  # logarithms of temperatures that are looked at
+
+
+def temperature(log_proba: npt.NDArray[np.float32], known: npt.NDArray[np.int64]) -> float:
+    """Guo et al. 2017. What log-probabilities are divided by, so that rows that were not learnt are likeliest."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_softmax
+
+    def loss(power: float) -> float:
+        return -float(log_softmax(log_proba / np.exp(power), axis=1)[np.arange(len(known)), known].mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(COLDEST, HOTTEST), method="bounded").x))
+
+
+def share_right(log_proba: npt.NDArray[np.float32], targets: npt.NDArray[np.int64], warmth: float) -> float | None:
+    """The share of rows whose class is right, by a model's probabilities at this temperature."""
+    from scipy.special import softmax
+
+    if not len(targets):
+        return None
+    return float(softmax(log_proba / warmth, axis=1)[np.arange(len(targets)), targets].mean())

@@ -18,6 +18,8 @@ class Question:
     round: int
     suggestion: str | None = None
     confidence: float | None = None
+    audit: bool = False  # it belongs to the audit sample, so nothing is suggested
+    picked: bool = False  # somebody asked for this text
 
     def __repr__(self) -> str:
         return given_only(self, text=shortened(self.text))
@@ -25,13 +27,20 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """A label for a text; without a label it is a skip, or with `unskip` the end of one."""
+    """A label for a text; without a label it is a skip, or what exactly one of the three words says.
+
+    `unsure` is a skip with that reason, `unskip` ends a skip, and `clear` takes back whatever was said, so that the
+    text is open again. With a `client` id the same answer may be sent twice and counts once.
+    """
 
     id: str
     label: str | None = None
     unskip: bool = False
     by: str = "person"
     seconds: float | None = None  # how long it took, where that is known
+    clear: bool = False
+    unsure: bool = False
+    client: str | None = None
 
     def __repr__(self) -> str:
         return given_only(self)

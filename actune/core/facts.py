@@ -26,7 +26,7 @@ class PseudoLabelFacts:
     count: int = 0
     classes: tuple[int, ...] = ()  # how many there are of each class
     accuracy: float | None = None  # the share of right ones, where the true classes are known
-    estimate: float | None = None  # the share of right ones, as far as a dev set tells
+    estimate: float | None = None  # the share of right ones, as far as a dev set or the answers tell
     used: bool = True  # false where the round's model is a teacher that was clearly better than its student
 
     @property
@@ -74,11 +74,34 @@ class CrossValidation:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A number with its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class AuditQuality:
+    """How good a model is on the audit sample, which was drawn at random and which it has not learnt."""
+
+    accuracy: Share
+    macro_f1: Interval  # by the bootstrap, over the classes that occur in the sample
+
+    @property
+    def count(self) -> int:
+        """How many labels of the sample there were."""
+        return self.accuracy.count
+
+
+@dataclass(frozen=True)
 class Quality:
-    """What is known of a project's model without a test set. Show both parts with `MEASURED_ON` beside them."""
+    """What is known of a project's model without a test set. Show each part with `MEASURED_ON` beside it."""
 
     cross_validation: CrossValidation | None = None  # of the newest round
     agreement: Share | None = None  # of suggestions and answers, in the newest batches
+    audit: AuditQuality | None = None  # of the newest round
 
 
 # what the parts of `Quality` are measured on, for whoever reads them
@@ -87,6 +110,8 @@ MEASURED_ON = {
     "accuracy on other texts is probably higher; it does not replace a test set.",
     "agreement": "This is measured on texts that the model was unsure of, and people may follow a suggestion; it does "
     "not replace a test set.",
+    "audit": "This is measured on texts that were drawn at random and that the model has not learnt, so it estimates "
+    "the accuracy on all texts of the pool; the interval is wide while there are few of them.",
 }
 
 

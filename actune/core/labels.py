@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 
@@ -13,6 +14,12 @@ class Labels:
     of_row: dict[int, int]
     skipped: frozenset[int]
     last_answer: int
+
+    def without(self, rows: Collection[int]) -> Labels:
+        """The same without the labels of some rows, which count as skipped: nothing is asked or learnt about them."""
+        gone = frozenset(rows)
+        kept = {row: label for row, label in self.of_row.items() if row not in gone}
+        return Labels(kept, self.skipped | gone, self.last_answer)
 
     def counts(self, classes: int) -> list[int]:
         """How many rows have each class."""

@@ -43,6 +43,8 @@ class Option:
     from_data: bool = False  # where it is left out, the data decides
     recorded: bool = True  # it is part of what a run is, and is kept in run.toml
     table: str = "request"  # of run.toml; a mapping has a table of its own
+    before: Any = None  # its value in run folders that are older than the option, where that is not the default
+    echoes: bool = False  # another field has the same option, and shows it
     by_value: bool = False  # `create` also takes the thing itself in place of its name
     true_means: str = ""  # the text that `true` stands for
     spellings: tuple[Option, ...] = ()  # the options of the command line that make up this one
@@ -51,7 +53,7 @@ class Option:
     @property
     def spelled(self) -> str:
         """What a user writes on the command line."""
-        parts = " or ".join(part.spelled for part in self.spellings)
+        parts = " or ".join(part.spelled for part in self.spellings if not part.echoes)
         return self.flag or parts or "--" + self.name.replace("_", "-")
 
     @property
@@ -95,7 +97,11 @@ def options_at(spec: type, place: Place) -> dict[str, Option]:
 def command_options(spec: type, place: Place) -> list[Option]:
     """What a command has on its command line: each option itself, or those that make it up."""
     found = [spelling for option in options_of(spec).values() for spelling in option.spellings or (option,)]
-    return [option for option in found if place in option.places]
+    by_name: dict[str, Option] = {}
+    for option in found:
+        if place in option.places and (not option.echoes or option.name not in by_name):
+            by_name[option.name] = option  # one that several fields are made of has its help once
+    return list(by_name.values())
 
 
 def from_command_line(spec: type, place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,14 +139,14 @@ def tables_of(spec: Any) -> dict[str, dict[str, Any]]:
 
 
 def from_tables(spec: type[Spec], tables: Mapping[str, Mapping[str, Any]]) -> Spec:
-    """The spec in the tables of run.toml. An option that is not there is newer than the run and has its default."""
+    """The spec in the tables of run.toml. An option that is not there is newer: it has its default, or `before`."""
     recorded = {name: option for name, option in options_of(spec).items() if option.recorded}
     mappings = {
         name: _table(tables, option.table, option.spellings)
         for name, option in recorded.items()
         if option.table != "request"
     }
-    plain = {}
+    plain = {name: option.before for name, option in recorded.items() if option.before is not None}
     for name, value in _table(tables, "request").items():
         if name not in recorded or name in mappings:
             raise SettingError(f"[request] has an unknown option {name!r}: {nearest(name, recorded)}")

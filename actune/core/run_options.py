@@ -14,6 +14,7 @@ class RunOptions(TypedDict, total=False):
     preset: str
     model: str
     learner: str
+    recipe: str
     device: str
     initial: int | None
     batch: int | None
@@ -25,8 +26,14 @@ class RunOptions(TypedDict, total=False):
     first: str
     weak: str
     label_model: str
+    names: str
     keep_weak: bool
     start_from: str
     changes: Mapping[str, Any]
     reading: Mapping[str, Any]
+    no_dev: bool
+    distinct: float
+    page: bool
+    audit: int
+    audit_every: int
     round_seconds: float

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actune.core.class_names import class_names
+from actune.core.class_names import COLON, class_names, described_classes
 from actune.core.options import Option, Place, option
 from actune.errors import SettingError
 
 RUN, START, COMPARE, GRID, CREATE = Place.RUN, Place.START, Place.COMPARE, Place.GRID, Place.CREATE
 COMMANDS = RUN | START | COMPARE
 OWN_VOTES = "own"  # the votes that come with the data itself
+OWN_NAMES = "own"  # the names of the classes and nothing else
 
 DATA = "Data"
 BEGINNING = "Start of a run"
@@ -36,6 +37,21 @@ def _absolute(value: str) -> str:
 def _votes(given: Mapping[str, Any]) -> str | None:
     """`--votes FILE` or `--weak`."""
     return given.get("votes") or (OWN_VOTES if given.get("weak") else None)
+
+
+def _names(given: Mapping[str, Any]) -> str | None:
+    """`--names`, `--phrases FILE`, or class names in `--labels` that come with descriptions."""
+    listed = given.get("classes")
+    if given.get("phrases"):
+        return str(given["phrases"])
+    if listed and any(described.phrases for described in described_classes(listed)):
+        return str(listed)
+    return OWN_NAMES if given.get("names") else None
+
+
+def _phrases(value: str) -> str:
+    """A path, or the class names and what is said about them in the same words as in `--labels`."""
+    return value if COLON in value else _path(value)
 
 
 def _changes(given: Mapping[str, Any]) -> dict[str, str]:
@@ -81,7 +97,7 @@ READING_OPTIONS = (
         "classes",
         list,
         "The class names, separated by commas, or @FILE with one name per line (or a JSON list); by default the names "
-        "in the label column.",
+        "in the label column. A name may have a description: 'refund: the customer wants money back'.",
         START | GRID,
         flag="--labels",
         metavar="NAMES",
@@ -118,6 +134,14 @@ READING_OPTIONS = (
         "The part of the labelled rows to hold out as the test set: a share if below 1, otherwise a number of rows; "
         "0.2 by default.",
         RUN | GRID,
+    ),
+    _reading(
+        "keep_together",
+        float,
+        "Never hold out a part of a group of near-duplicates as dev or test set, which are texts that share at least "
+        "this part of their pairs of neighbouring words, such as 0.8; by default near-duplicates are not looked for.",
+        RUN | GRID,
+        metavar="SIMILARITY",
     ),
     _reading("sample", int, "Use at most this many texts of the pool, sampled at random; all by default.", RUN | GRID),
     _reading(
@@ -167,6 +191,14 @@ class RunSpec:
         "How models are trained: finetune trains the encoder, probe trains a small network on frozen embeddings, and "
         "auto chooses by the speed of this machine.",
         RUN | START | CREATE,
+    )
+    recipe: str = option(
+        "contrastive",
+        "How finetune trains the encoder: contrastive needs fewer labels, because its head begins as a probe and texts "
+        "of one class are drawn together; paper is the fine-tuning of the paper.",
+        COMMANDS | GRID | CREATE,
+        group=TRAINING,
+        before="paper",
     )
     device: str = option("auto", "The device to compute on: auto, cpu, or cuda.", COMMANDS | CREATE, group=TRAINING)
     initial: int = option(
@@ -238,9 +270,40 @@ class RunSpec:
         RUN | START | GRID | CREATE,
         group=BEGINNING,
     )
+    names: str = option(
+        "",
+        "Start with a model that is made from the class names: `own` for the names alone, or a file or text with "
+        "names and descriptions.",
+        GRID | CREATE,
+        group=BEGINNING,
+        true_means=OWN_NAMES,
+        spellings=(
+            Option(
+                "Start with a model that is made from the class names.",
+                RUN | START,
+                "names",
+                bool,
+                default=False,
+                group=BEGINNING,
+            ),
+            Option(
+                "Start with a model that is made from the class names and what this file says about them: lines "
+                "`name: description`, TOML, or JSON.",
+                RUN | START,
+                "phrases",
+                str,
+                metavar="FILE",
+                group=BEGINNING,
+                parse=_phrases,
+            ),
+            Option("The class names with descriptions.", START, "classes", str, flag="--labels", echoes=True),
+        ),
+        gather=_names,
+    )
     keep_weak: bool = option(
         False,
-        "Train on weak labels in all rounds, until a person labels the text.",
+        "Give weak labels the full weight in all rounds, until a person labels the text; by default their weight "
+        "depends on how well they agree with the answers.",
         RUN | START | GRID | CREATE,
         group=BEGINNING,
     )
@@ -287,6 +350,33 @@ class RunSpec:
         table="reading",
         spellings=READING_OPTIONS,
     )
+    no_dev: bool = option(
+        False,
+        "Do not use the dev set, as in a project that has none: the final checkpoint is used, and the dev labels help "
+        "with nothing.",
+        RUN | COMPARE | GRID | CREATE,
+        group=DATA,
+    )
+    distinct: float = option(
+        0.0,
+        "Ask about at most one of several near-duplicates in a batch, which are texts that share at least this part of "
+        "their pairs of neighbouring words, such as 0.8; 0 does not look for near-duplicates.",
+        RUN | START | GRID | CREATE,
+        metavar="SIMILARITY",
+    )
+    page: bool = option(
+        False,
+        "For the labelling page: keep what the page shows about every text, and wait with everything that needs a "
+        "model, so that the first texts are there at once. Classes may be declared later.",
+        CREATE,
+    )
+    audit: int = option(
+        0,
+        "How many texts are drawn at random for an audit sample: they are asked about among the others, and their "
+        "labels measure the model and train none until the sample is released.",
+        CREATE,
+    )
+    audit_every: int = option(5, "One of so many questions is about a text of the audit sample.", CREATE)
     round_seconds: float = option(
         60.0,
         "With --learner auto on a CPU: fine-tune only if a round is estimated to take at most this many seconds.",
@@ -299,7 +389,7 @@ class RunSpec:
     @property
     def opens(self) -> bool:
         """Whether there is a first model before anybody has answered: entry 0 of the curve, at 0 labels."""
-        return bool(self.weak or self.start_from)
+        return bool(self.weak or self.names or self.start_from)
 
     @property
     def fits(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from actune.core.pool import Pool
 from actune.core.printing import counted
@@ -32,6 +32,10 @@ class Task:
     notes: tuple[str, ...] = ()  # what is worth telling, such as a scaled setting
     released: dict[str, dict[str, float]] = field(default_factory=dict)  # what the preset of that name changes
     bundled: bool = False  # a named data set that can be loaded again, so a run need not copy it
+
+    def without_dev(self) -> Task:
+        """The same task as a project has it that begins with no labels: the rows of the dev set are left aside."""
+        return replace(self, dev=None)
 
     def __repr__(self) -> str:
         parts = {"dev": self.dev, "test": self.test}

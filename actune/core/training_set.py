@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,22 @@ class PseudoLabels:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def is_older(self, classes: Sequence[str]) -> bool:
+        """Whether some of these classes were added since."""
+        return self.proba is not None and self.proba.shape[1] < len(classes)
+
+    def renamed(self, meaning: Callable[[int], int | None], classes: int) -> PseudoLabels:
+        """The same in the classes that stand for those of before; one that none stands for is left out."""
+        import numpy as np
+
+        targets = [meaning(number) for number in self.targets.tolist()]
+        keep = np.asarray([target is not None for target in targets], bool)
+        now = np.asarray([target for target in targets if target is not None], np.int64)
+        proba, confidence = (None if each is None else each[keep] for each in (self.proba, self.confidence))
+        if proba is not None:
+            proba = renamed_columns(proba, meaning, classes)
+        return PseudoLabels(self.rows[keep], now, self.weights[keep], proba, confidence, self.estimate)
+
     def without(self, rows: Collection[int]) -> PseudoLabels:
         """The same without rows that a person has answered or skipped since."""
         import numpy as np
@@ -67,10 +83,46 @@ class PseudoLabels:
         return PseudoLabels(self.rows[keep], self.targets[keep], self.weights[keep], proba, confidence, self.estimate)
 
 
+def renamed_columns(proba: npt.NDArray[Any], meaning: Callable[[int], int | None], classes: int) -> npt.NDArray[Any]:
+    """Probabilities with a column for each class, added up where several classes became one; NaN rows stay NaN."""
+    import numpy as np
+
+    found = np.repeat(proba[:, :1] * 0, classes, axis=1)
+    for number in range(proba.shape[1]):
+        if (target := meaning(number)) is not None:
+            found[:, target] += proba[:, number]
+    return found
+
+
+@dataclass(frozen=True)
+class WeakRows:
+    """Rows with labels from rules, class names or an earlier classifier, beside labelled ones.
+
+    A fit begins with them and ends without, so that the answers have the last word.
+    """
+
+    rows: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]
+    chances: npt.NDArray[np.float64]  # of each row to be drawn; they add up to 1
+    mass: int  # as many labelled rows they count for, all together and over the whole fit
+    until: float  # the share of the steps after which they are left out
+
+
 @dataclass(frozen=True)
 class TrainingSet:
-    """Labelled rows in row order (so that the order of answers changes nothing) and pseudo-labels."""
+    """Labelled rows in row order (so that the order of answers changes nothing), pseudo-labels, and weak rows."""
 
     rows: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
     pseudo_labels: PseudoLabels
+    weak: WeakRows | None = None
+
+    @property
+    def supervised(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The rows that are trained on with a label that is no pseudo-label, weak ones last, and their labels."""
+        import numpy as np
+
+        if self.weak is None:
+            return self.rows, self.labels
+        weak = self.weak
+        return np.concatenate([self.rows, weak.rows]), np.concatenate([self.labels, weak.labels])

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow
 
+    from actune.data.records import Record
+
 Block = Any  # an Arrow array of any type, or a list
 SHOWN = 5  # so many line numbers are named in a message, the rest is counted
 
@@ -132,6 +134,7 @@ class Table:
     numbers: Sequence[int]
     unit: str = "line"
     notes: tuple[str, ...] = ()  # what reading found, told to the user once
+    records: tuple[Record, ...] = ()  # of a file of another labelling tool: what each person said
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -145,7 +148,9 @@ class Table:
     def only(self, rows: npt.NDArray[np.int64]) -> Table:
         """The table of these rows, which are in their order."""
         cells = {name: _taken(column, rows) for name, column in self.cells.items()}
-        return replace(self, cells=cells, numbers=[self.numbers[row] for row in rows.tolist()])
+        kept = rows.tolist()
+        records = tuple(self.records[row] for row in kept) if self.records else ()
+        return replace(self, cells=cells, numbers=[self.numbers[row] for row in kept], records=records)
 
     def column(self, name: str, option: str) -> Sequence[object]:
         """The cells of a column, or a sentence that lists the columns there are."""

@@ -72,6 +72,11 @@ def read_sheet(path: Path) -> Table:
 
 def write_sheet(handle: BinaryIO, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Writes a workbook with one sheet, whose texts are never formulas; a note counts cells too long for Excel."""
+    if len(rows) >= MOST_ROWS:
+        raise DataError(
+            f"there are {len(rows):,} rows, and a sheet of Excel holds {MOST_ROWS - 1:,} beside the header: write "
+            "a .csv or .parquet file"
+        )
     excel = _openpyxl()
     shortened = sum(isinstance(value, str) and _too_long(value) for row in rows for value in row)
     values = [[_stored(value) for value in row] for row in (columns, *rows)]

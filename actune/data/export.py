@@ -52,7 +52,8 @@ def check_target(path: str | Path, source: str | Path | None = None) -> Path:
     """
     kind = kind_of(Path(path))
     if kind not in _WRITERS:
-        raise DataError(f"cannot write {path}: its name must end in one of {', '.join(_WRITERS)}")
+        hint = "; for another labelling tool add --format label-studio or argilla" if kind == ".json" else ""
+        raise DataError(f"cannot write {path}: its name must end in one of {', '.join(_WRITERS)}{hint}")
     if kind == ".xlsx":
         check_excel()
     named_output(path)

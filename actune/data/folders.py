@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from actune.core.class_names import class_names
+from actune.core.class_names import described_classes
 from actune.core.pool import Pool
 from actune.core.task import Task
 from actune.data.splits import SPLITS, USUAL, Reading, read_part, task_of
@@ -23,7 +23,10 @@ def make_task_from_folder(folder: str | Path, reading: Reading = USUAL, seed: in
         raise DataError(f"{folder} has no train file, such as train.csv or train.jsonl: add one")
     parts = {part: read_part(path, reading, require_labels=part != "train") for part, path in files.items() if path}
     if (names := folder / "labels.json").exists() and reading.classes is None:
-        listed = class_names(f"@{names}")
+        described = described_classes(f"@{names}")
+        if any(each.phrases for each in described):  # such as numbers with their names
+            raise DataError(f'{names} is not a list of class names: it must look like ["first", "second"]')
+        listed = [each.name for each in described]
         parts = {part: _named(pool, listed, names) for part, pool in parts.items()}
         reading = replace(reading, classes=tuple(listed))
     return task_of(folder.resolve().name, parts, reading, seed)

@@ -13,6 +13,7 @@ from actune.core.pool import UNKNOWN, Coded, Pool, as_labels, pool_of
 from actune.core.strings import Strings, is_text
 from actune.data.cells import Cells, Table, blocks_of
 from actune.data.frames import Data
+from actune.data.records import PSEUDO
 from actune.data.tables import read_table
 from actune.errors import DataError, nearest
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = [
+    "EXPORT_COLUMNS",
+    "SKIPPED",
+    "SKIPPED_COLUMN",
     "Table",
     "as_pool",
     "columns_in",
@@ -35,7 +39,9 @@ __all__ = [
 ]
 
 COLUMNS = ("text", "label", "id")
-EXPORTED = {"source", "round", "confidence"}  # columns by which our own export is known
+EXPORT_COLUMNS = ("id", "text", "label", "source", "round", "confidence", "by")  # of our own exports
+EXPORTED = {"source", "round", "confidence"}  # those by which an export is known
+SKIPPED_COLUMN, SKIPPED = "skipped", "yes"
 
 
 def read_pool(
@@ -76,7 +82,7 @@ def pool_from(
     table = with_texts(table, text)
     texts = _texts(table.cells[text or "text"])
     labels = _labels(table, label or "label", table.column(label, "--label") if label else table.cells.get("label"))
-    pseudo = [] if label else _pseudo(table)
+    pseudo = [] if label else pseudo_rows(table)
     if pseudo:
         labels = _without(labels, pseudo)
     notes = [*table.notes]
@@ -183,7 +189,12 @@ def read_more(
 def columns_in(
     table: Table, given: Mapping[str, str | None], remembered: Mapping[str, Any] | None = None
 ) -> dict[str, str | None]:
-    """The columns that the user names now, or else those that a project was made with, where the table has them."""
+    """The columns that the user names now, or else those that a project was made with, where the table has them.
+
+    Our own exports have our own columns, whatever those of the project are called.
+    """
+    if table.cells.keys() >= set(EXPORT_COLUMNS):
+        remembered = None
     kept = {name: column for name, column in (remembered or {}).items() if name in COLUMNS and column in table.cells}
     return {name: column or kept.get(name) for name, column in given.items()}
 
@@ -278,10 +289,16 @@ def _without(labels: Coded, rows: Sequence[int]) -> Coded:
     return Coded(labels.names, as_labels(numbers))
 
 
-def _pseudo(table: Table) -> list[int]:
-    if not table.cells.keys() >= EXPORTED:
+def is_export(table: Table) -> bool:
+    """Whether this is a table that `actune export` wrote."""
+    return table.cells.keys() >= EXPORTED
+
+
+def pseudo_rows(table: Table) -> list[int]:
+    """The rows of our own export whose label is a pseudo-label."""
+    if not is_export(table):
         return []
-    return [row for row, source in enumerate(table.cells["source"]) if source == "pseudo"]
+    return [row for row, source in enumerate(table.cells["source"]) if source == PSEUDO]
 
 
 def _ids(table: Table, name: str, cells: Sequence[object] | None) -> Strings | None:

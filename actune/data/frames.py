@@ -8,7 +8,9 @@ from typing import Any
 
 from actune.core.checks import several
 from actune.data.cells import Cells, Table, packed
+from actune.data.exchange import records_in
 from actune.data.limits import check_names
+from actune.data.record_tables import table_of_records
 from actune.errors import DataError
 
 Data = Any  # the path of a file, or what `table_of` takes
@@ -65,7 +67,8 @@ def _table(cells: Mapping[str, Sequence[object]]) -> Table:
 
 def _list_table(items: list[Any]) -> Table:
     if items and all(isinstance(item, Mapping) for item in items):
-        return _table(by_column(items))
+        found = records_in(items)
+        return _table(by_column(items)) if found is None else table_of_records(found, IN_MEMORY)
     return _table({"text": Cells([packed(items)])})
 
 

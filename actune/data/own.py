@@ -29,16 +29,18 @@ def task_of(
     classes: Sequence[str] | None = None,
     hold_out_dev: float = USUAL.hold_out_dev,
     hold_out_test: float = USUAL.hold_out_test,
+    keep_together: float = USUAL.keep_together,
     seed: int = 0,
 ) -> Task:
     """A task for `actune.create`: the pool, a dev set that chooses checkpoints, and a test set that measures models.
 
     Each of the three is a pool, a pair of lists (texts, labels), a file, a frame, or whatever `actune.read_pool` takes.
     A dev or test set that is not given is held out of the labelled rows of `data`: a share of them, or a number of
-    rows, and 0 for none. Labels may be missing in `data` where people will answer.
+    rows, and 0 for none. With `keep_together`, such as 0.8, texts that share so much of their pairs of neighbouring
+    words are held out together or not at all. Labels may be missing in `data` where people will answer.
     """
     names = None if classes is None else checked_classes(classes)
-    reading = Reading(text, label, id, split, names, hold_out_dev, hold_out_test)
+    reading = Reading(text, label, id, split, names, hold_out_dev, hold_out_test, keep_together)
     if any(isinstance(part, Pool) or _is_pair(part) for part in (data, dev, test)):
         if split is not None:
             raise DataError("split is the name of a column, so it works with a file or a DataFrame and not with a pool")

@@ -41,6 +41,7 @@ class Reading:
     classes: tuple[str, ...] | None = None
     hold_out_dev: float = 0.1  # a share of the labelled rows if below 1, else a number of rows
     hold_out_test: float = 0.2
+    keep_together: float = 0.0  # the similarity of texts that are held out together or not at all; 0 for none
     sample: int | None = None  # at most so many rows of the pool, by seed
     encoding: str | None = None  # of files that are not UTF-8
 
@@ -177,6 +178,13 @@ def part_of(pool: Pool, rows: Rows) -> Pool:
     return replace(part, notes=(*(note for note in pool.notes if note not in counted), *repeats(part.texts)))
 
 
+def every_row(pool: Pool) -> npt.NDArray[np.int64]:
+    """All rows of the pool."""
+    import numpy as np
+
+    return np.arange(len(pool))
+
+
 def rows_without(pool: Pool, rows: Rows) -> npt.NDArray[np.int64]:
     """All other rows of the pool, in their order."""
     import numpy as np
@@ -207,6 +215,8 @@ def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool
     n_dev = min(MOST_DEV, _number("dev", reading.hold_out_dev, len(labelled))) if dev is None else 0
     if not labelled or not n_test + n_dev:
         return pool, dev, test
+    if not 0 <= reading.keep_together <= 1:
+        raise DataError(f"--keep-together must be a similarity from 0 to 1, not {reading.keep_together:g}")
     if len(labelled) < len(pool.classes):
         counts = f"there are {len(labelled)} labelled rows for {len(pool.classes)} classes"
         raise DataError(f"{counts}: label more rows, or use --hold-out-dev 0 --hold-out-test 0")
@@ -216,11 +226,48 @@ def _held_out(parts: dict[str, Pool], reading: Reading, seed: int) -> tuple[Pool
             "--hold-out-test"
         )
     order = np.asarray(labelled, np.int64)[Streams(seed).rng("split").permutation(len(labelled))]
+    for_test, for_dev = order[:n_test], order[n_test : n_test + n_dev]
+    if reading.keep_together:
+        groups = _groups(pool, order, reading.keep_together)
+        for_test, groups = _first_groups("test", groups, n_test)
+        for_dev, _ = _first_groups("dev", groups, n_dev)
     if n_test:
-        test = part_of(pool, order[:n_test])
+        test = part_of(pool, for_test)
     if n_dev:
-        dev = part_of(pool, order[n_test : n_test + n_dev])
-    return part_of(pool, rows_without(pool, order[: n_test + n_dev])), dev, test
+        dev = part_of(pool, for_dev)
+    return part_of(pool, rows_without(pool, np.concatenate([for_test, for_dev]))), dev, test
+
+
+def _groups(pool: Pool, order: npt.NDArray[np.int64], similarity: float) -> list[list[int]]:
+    """The rows in their order, each with its near-duplicates; a group stays in the pool where some have no label."""
+    from actune.data.duplicates import near_duplicates
+
+    group_of = near_duplicates(pool.texts, similarity).tolist()
+    bare = {group_of[row] for row in (pool.labels == UNKNOWN).nonzero()[0].tolist()}
+    groups: dict[int, list[int]] = {}
+    for row in order.tolist():
+        if group_of[row] not in bare:
+            groups.setdefault(group_of[row], []).append(row)
+    return list(groups.values())
+
+
+def _first_groups(part: str, groups: list[list[int]], most: int) -> tuple[npt.NDArray[np.int64], list[list[int]]]:
+    """The rows of the first groups that are no more than `most` together, and the other groups."""
+    import numpy as np
+
+    rows: list[int] = []
+    others: list[list[int]] = []
+    for group in groups:
+        if len(rows) + len(group) <= most:
+            rows += group
+        else:
+            others.append(group)
+    if most and not rows:
+        raise DataError(
+            f"no {most:,} rows can be held out for {part} without separating near-duplicates: raise --keep-together or "
+            f"--hold-out-{part}"
+        )
+    return np.array(rows, np.int64), others
 
 
 def _number(part: str, asked: float, labelled: int) -> int:

@@ -19,9 +19,11 @@ from actune.data.cells import Columns, Table, header_of
 from actune.data.encodings import PIECE, find_encoding, reading
 from actune.data.escaping import unescape
 from actune.data.excel import read_sheet
+from actune.data.exchange import records_in
 from actune.data.frames import Data, by_column, table_of
 from actune.data.limits import DEEPEST, LONGEST, MOST_CELLS, MOST_COLUMNS, Filling, Grown, Growth, check_names, is_deep
 from actune.data.parquet import read_parquet
+from actune.data.record_tables import table_of_records
 from actune.errors import DataError
 
 DELIMITERS = ",;\t|"
@@ -228,6 +230,8 @@ def _json(path: Path, encoding: str) -> Table:
         raise DataError(f'{path} is not a list of objects: it must look like [{{"text": "..."}}, ...]')
     if is_deep(records):
         raise DataError(f"{path} has more than {DEEPEST} lists or objects inside of each other: flatten them")
+    if (found := records_in(records)) is not None:
+        return table_of_records(found, str(path))
     names = check_names({name: None for record in records for name in record}, str(path))
     Filling(str(path)).add(len(records) * len(names), sum(map(len, records)))
     return Table(str(path), by_column(records), range(1, len(records) + 1), unit="row")

@@ -26,9 +26,9 @@ from actune.estimators.inputs import is_labelled, labels_of, targets_of, texts_o
 from actune.methods.finding import MethodValue
 from actune.methods.method import Method
 from actune.models.encoders import choose_device
-from actune.models.folders import read_json
-from actune.models.portable import ENCODER, make_portable, new_folder
+from actune.models.folders import ENCODER, read_json
 from actune.models.portable import FILE as PORTABLE
+from actune.models.portable import make_portable, new_folder
 from actune.models.sources import fetch, find_model, public_name
 from actune.rounds.fitting import Fitted, fit, training_set
 from actune.rounds.outputs import free_rows, view_of

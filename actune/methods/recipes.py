@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
-from actune.methods import auto, baselines  # noqa: F401  (they register theirs, the default first)
+from actune.methods import auto, baselines, thrifty  # noqa: F401  (they register theirs, the default first)
 from actune.methods.features import frozen, gradient_factors, surprisal
 from actune.methods.finding import build, find, find_again, name_of, origin_of, plugins, shown
 from actune.methods.memory import Memory, Remembers

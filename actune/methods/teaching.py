@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from actune.core.ranking import finite
+from actune.core.ranking import finite, surest_first
 from actune.core.training_set import PseudoLabels
 from actune.methods.memory import Pace
 from actune.methods.trust import pseudo_labels_for
@@ -102,20 +103,28 @@ class Agreement:
 
 @dataclass(frozen=True)
 class EvenDraw:
-    """Equally many rows of each class, whichever they are: UST's balance without its dropout passes and weights."""
+    """Equally many rows of each class: UST's balance without its dropout passes and weights."""
 
     keep: int = 2048
     balanced: bool = True  # or in the proportion in which classes are predicted
+    surer: float = 1.0  # the share of the candidates that rows are drawn from, the surest ones
 
     def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
         import numpy as np
         import torch
 
-        rows, predicted = view.candidates, view.log_proba.argmax(1)
+        rows, predicted = self._sure_enough(view), view.log_proba.argmax(1)
         classes = predicted[rows.to(predicted.device)].cpu().numpy()
         groups = classes if self.balanced else np.zeros_like(classes)
         places = balanced_draw(np.ones(len(rows)), groups, self.keep, view.rng("even draw"))
         return pseudo_labels_for(rows[torch.from_numpy(places)].sort().values, predicted), state
+
+    def _sure_enough(self, view: View) -> torch.Tensor:
+        """The surest candidates by the probability of their likeliest class, as sorted rows; ties by row."""
+        rows = view.candidates
+        if self.surer >= 1:
+            return rows
+        return surest_first(-view.log_proba.amax(1), rows)[: math.ceil(self.surer * len(rows))].sort().values
 
 
 def agreed(view: View, rows: torch.Tensor, neighbors: int) -> torch.Tensor:  # (rows,), bool

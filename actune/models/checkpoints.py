@@ -77,8 +77,11 @@ def fit_key(facts: Iterable[object], inputs: Tokens, training: TrainingSet, dev:
     """A name for a fit by all that decides it."""
     digest = sha256(repr((torch.__version__, torch.get_num_threads(), *facts)).encode())
     trusted = training.pseudo_labels
-    learnt = inputs.only(np.concatenate([training.rows, trusted.rows]))
-    arrays: list[Any] = [training.labels, trusted.targets, trusted.weights, trusted.proba, learnt.flat, learnt.offsets]
+    supervised, labels = training.supervised
+    learnt = inputs.only(np.concatenate([supervised, trusted.rows]))
+    arrays: list[Any] = [labels, trusted.targets, trusted.weights, trusted.proba, learnt.flat, learnt.offsets]
+    if training.weak is not None:
+        arrays += [training.weak.chances, np.array([training.weak.mass, training.weak.until])]
     if dev is not None:
         tokens: Any = dev.inputs
         arrays += [dev.labels, tokens.flat, tokens.offsets]

@@ -14,6 +14,8 @@ from actune.core.printing import printable, shortened
 from actune.errors import ActuneError, ModelError
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+ENCODER = "encoder"  # the folder in a saved classifier with the frozen encoder that it stands on
+POOLED_HEAD = "pooled_head.json"  # by which a saved classifier with a pooled head is known
 MOST_SETTINGS = 20_000_000  # bytes of a JSON file that is no tokenizer
 MOST_WORDS = 100_000_000  # bytes of a tokenizer or a vocabulary
 MOST_LETTERS = 300  # of a library's message

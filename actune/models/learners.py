@@ -33,11 +33,29 @@ AUTO_HELP = (
     "fine-tuning"
 )
 
+PAPER_RECIPE, CONTRASTIVE_RECIPE = "paper", "contrastive"
+RECIPES = {
+    PAPER_RECIPE: "the fine-tuning of the paper: the encoder family's own head, which begins at random",
+    CONTRASTIVE_RECIPE: "a linear head on the pooled embedding, which begins as a probe, and a contrastive term in the "
+    "loss: needs fewer labels",
+}
+
 PAPER = Training()
 # a third of the weights and the slowest gradients; benchmarks/speed/accuracy.py measures what that costs
 GPU = Training(freeze_embeddings=True)
 # chosen by benchmarks/cpu_recipe.py: a higher rate needs fewer steps, and embeddings are half of a small encoder
 CPU = Training(learning_rate=1e-4, steps=150, dev_at_epoch_end=False, freeze_embeddings=True)
+# benchmarks/few/learner.py: 45 epochs of 24 rows are as many steps as the paper's 15 of 8
+CONTRASTIVE = Training(
+    learning_rate=3e-5,
+    epochs=45,
+    labelled_batch=24,
+    pooled_head=True,
+    label_contrast=1.0,
+    balanced_batches=True,
+    freeze_embeddings=True,
+)
+CONTRASTIVE_CPU = replace(CONTRASTIVE, learning_rate=1e-4, epochs=30, steps=150, dev_at_epoch_end=False)
 # a head has learnt long before its epochs are over: benchmarks/auto/learning.py
 PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, no_fewer_steps=False, dev_at_epoch_end=False)
 
@@ -84,13 +102,22 @@ class RoundSize(NamedTuple):
 
 
 @dataclass(frozen=True)
+class SavedForm:
+    """How another library uses a saved classifier."""
+
+    library: str = "actune"  # for the model card
+    usage: str = ""  # Markdown for the card: how that library uses it, with the texts' {max_tokens}
+    write_modules: Callable[[Path, int], None] | None = None  # makes a saved model one that the library reads
+
+
+@dataclass(frozen=True)
 class LearnerKind:
     """A learner that runs can name, how it is made, and what it can do."""
 
     name: str
     help: str
     make: Callable[[Path, int, int, Training, torch.device], Learner]  # encoder, classes, max_tokens, recipe, device
-    recipe: Callable[[str], Training]  # the default one on a kind of device: cpu, cuda
+    recipe: Callable[[str], Training]  # the paper's one, or the only one, on a kind of device: cpu, cuda
     saved_file: str  # JSON in the folder of a saved classifier: its `classes`, and `encoder` where that is frozen
     is_frozen_encoder: bool  # a classifier stands on the run's encoder; else it brings its own
     has_dropout: Callable[[Path], bool] = lambda folder: False  # whether several passes over a text differ
@@ -99,9 +126,9 @@ class LearnerKind:
     keeps_prepared_pool: Callable[[Training], bool] = lambda recipe: True  # other runs may use its prepared texts
     keeps_checkpoints: bool = False  # its attribute `checkpoints` may be a folder, from which killed fits go on
     reorder: Callable[[Any, Sequence[int]], None] | None = None  # brings a classifier's outputs into another order
-    library: str = "actune"  # that loads a saved classifier, for its model card
-    usage: str = ""  # Markdown for the card of a saved model: how that library uses it, with the texts' {max_tokens}
-    write_modules: Callable[[Path, Path, int], None] | None = None  # makes a saved model one that the library reads
+    recipes: Mapping[str, Callable[[str], Training]] = field(default_factory=dict)  # further ones, by name
+    saved: SavedForm = SavedForm()
+    saved_pooled: SavedForm = SavedForm()  # of a classifier with a pooled head
     prices: Mapping[str, Price] = field(default_factory=dict)  # by the kind of device
     version: int = 1  # raised when a fix changes what its models come out with: cells of `bench` are told apart by it
     automatic: bool = False  # `auto` may choose it: the first learner that a machine can afford
@@ -115,6 +142,9 @@ class LearnerKind:
     def saved_here(self, folder: Path) -> bool:
         """Whether the folder holds a classifier of this learner."""
         return (folder / self.saved_file).is_file()
+
+    def form(self, pooled: bool) -> SavedForm:
+        return self.saved_pooled if pooled else self.saved
 
 
 LEARNERS: dict[str, LearnerKind] = {}
@@ -178,9 +208,10 @@ def final_learner() -> LearnerKind:
     return next(kind for kind in LEARNERS.values() if kind.automatic and not kind.is_frozen_encoder)
 
 
-def recipe_for(learner: str, device: str) -> Training:
-    """The measured default recipe of a learner: nearly the paper's on a GPU, a shorter one on a CPU."""
-    return find_learner(learner).recipe(device)
+def recipe_for(learner: str, device: str, recipe: str = PAPER_RECIPE) -> Training:
+    """A learner's recipe of this name on a kind of device; a learner that has no such recipe uses its only one."""
+    kind = find_learner(learner)
+    return kind.recipes.get(recipe, kind.recipe)(device)
 
 
 def make_learner(
@@ -267,10 +298,16 @@ def _reorder_probed(classifier: Any, order: Sequence[int]) -> None:
     reorder_outputs(classifier.network.out, order)
 
 
-def _write_modules(folder: Path, encoder: Path, max_tokens: int) -> None:
-    from actune.models.modules import write_modules
+def _write_probe(folder: Path, max_tokens: int) -> None:
+    from actune.models.modules import write_probe
 
-    write_modules(folder, encoder, max_tokens)
+    write_probe(folder, max_tokens)
+
+
+def _write_pooled(folder: Path, max_tokens: int) -> None:
+    from actune.models.modules import write_pooled
+
+    write_pooled(folder, max_tokens)
 
 
 # prices: minilm on two cores, mpnet on one H200
@@ -288,8 +325,9 @@ register(
         keeps_prepared_pool=lambda recipe: not recipe.train_layers,  # with them, prepared texts hold an encoder
         keeps_checkpoints=True,
         reorder=_reorder_finetuned,
-        library="transformers",
-        usage=WITH_TRANSFORMERS,
+        recipes={CONTRASTIVE_RECIPE: lambda device: CONTRASTIVE_CPU if device == "cpu" else CONTRASTIVE},
+        saved=SavedForm("transformers", WITH_TRANSFORMERS),
+        saved_pooled=SavedForm("sentence-transformers", WITH_SENTENCE_TRANSFORMERS, _write_pooled),
         prices={"cpu": Price(0.07, 0.004), "cuda": Price(0.008, 0.0002)},
         automatic=True,
         estimate_rounds=estimate_rounds,
@@ -305,9 +343,7 @@ register(
         is_frozen_encoder=True,
         has_dropout=lambda folder: True,  # its head has
         reorder=_reorder_probed,
-        library="sentence-transformers",
-        usage=WITH_SENTENCE_TRANSFORMERS,
-        write_modules=_write_modules,
+        saved=SavedForm("sentence-transformers", WITH_SENTENCE_TRANSFORMERS, _write_probe),
         prices={"cpu": Price(0.0012, 0.000002), "cuda": Price(0.002, 0.000001)},
         version=2,  # embeddings no longer depend on the texts that they are computed beside
         automatic=True,

@@ -1,39 +1,64 @@
-"""A saved probe as modules of sentence-transformers, so that this library alone can use it."""
+"""Saved classifiers as modules of sentence-transformers, so that this library alone can use them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import torch
 from safetensors.torch import save_file
 
 from actune.models.encoders import pooling_mode, token_limit
+from actune.models.folders import ENCODER, POOLED_HEAD, read_json
 from actune.models.heads import read_head
 
+WAYS = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens"}
 
-def write_modules(folder: Path, encoder: Path, max_tokens: int) -> None:
-    """The encoder, its pooling and the head of a probe as modules of sentence-transformers, which give the logits."""
-    head, mode = read_head(folder).state_dict(), pooling_mode(encoder)
+
+class Layer(NamedTuple):
+    """A linear layer and what comes after it."""
+
+    weight: torch.Tensor
+    bias: torch.Tensor
+    activation: str = "torch.nn.modules.linear.Identity"
+
+
+def write_probe(folder: Path, max_tokens: int) -> None:
+    """The encoder, its pooling and the head of a probe, which give the logits."""
+    head, encoder = read_head(folder), folder / ENCODER
+    hidden = Layer(head.hidden.weight.data, head.hidden.bias.data, "torch.nn.modules.activation.ReLU")
+    out = Layer(head.out.weight.data, head.out.bias.data)
+    _write(folder, encoder, pooling_mode(encoder), max_tokens, [hidden, out])
+
+
+def write_pooled(folder: Path, max_tokens: int) -> None:
+    """A fine-tuned encoder, its pooling and its linear head, whose inputs are not scaled here."""
+    from actune.models.pooled import read_linear
+
+    facts, head = read_json(folder / POOLED_HEAD), read_linear(folder)
+    _write(folder, folder, facts["pooling"], max_tokens, [Layer(head["weight"] * facts["scale"], head["bias"])])
+
+
+def _write(folder: Path, encoder: Path, mode: str, max_tokens: int, layers: list[Layer]) -> None:
     inside = encoder.relative_to(folder).as_posix()
-    hidden, out = head["hidden.weight"].shape, head["out.weight"].shape
-    ways = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens"}
-    pooling = {f"pooling_mode_{way}": name == mode for name, way in ways.items()}
+    inside = "" if inside == "." else f"{inside}/"
+    pooling = {f"pooling_mode_{way}": name == mode for name, way in WAYS.items()}
     limit = {"max_seq_length": token_limit(encoder, max_tokens), "do_lower_case": False}
+    width = layers[0].weight.shape[1]
     modules = [
-        ("Transformer", inside, "sentence_bert_config.json", limit),
-        ("Pooling", f"{inside}/1_Pooling", "config.json", {"word_embedding_dimension": hidden[1], **pooling}),
+        ("Transformer", inside.rstrip("/"), "sentence_bert_config.json", limit),
+        ("Pooling", f"{inside}1_Pooling", "config.json", {"word_embedding_dimension": width, **pooling}),
         ("Normalize", "2_Normalize", "config.json", {}),
-        ("Dense", "3_Dense", "config.json", _dense(hidden, "torch.nn.modules.activation.ReLU")),
-        ("Dense", "4_Dense", "config.json", _dense(out, "torch.nn.modules.linear.Identity")),
+        *(("Dense", f"{number}_Dense", "config.json", _dense(layer)) for number, layer in enumerate(layers, 3)),
     ]
     for _, path, name, settings in modules:
         (folder / path).mkdir(parents=True, exist_ok=True)
         (folder / path / name).write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    for path, part in (("3_Dense", "hidden"), ("4_Dense", "out")):
-        weights = {f"linear.{name}": head[f"{part}.{name}"] for name in ("weight", "bias")}
-        save_file(weights, folder / path / "model.safetensors")
+    for number, layer in enumerate(layers, 3):
+        weights = {"linear.weight": layer.weight.contiguous(), "linear.bias": layer.bias.contiguous()}
+        save_file(weights, folder / f"{number}_Dense" / "model.safetensors")
     listed = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (kind, path, _, _) in enumerate(modules)
@@ -41,5 +66,7 @@ def write_modules(folder: Path, encoder: Path, max_tokens: int) -> None:
     (folder / "modules.json").write_text(json.dumps(listed, indent=1), encoding="utf-8")
 
 
-def _dense(shape: Sequence[int], activation: str) -> Mapping[str, Any]:
-    return {"in_features": shape[1], "out_features": shape[0], "bias": True, "activation_function": activation}
+def _dense(layer: Layer) -> Mapping[str, Any]:
+    outputs, inputs = layer.weight.shape
+    words = {"in_features": inputs, "out_features": outputs, "bias": True}
+    return words | {"activation_function": layer.activation}

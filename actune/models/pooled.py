@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,10 @@ from actune.core.places import open_regular
 from actune.errors import ModelError
 from actune.models.encoders import load_encoder, pool, pooling_mode
 from actune.models.fast.packing import packed
-from actune.models.folders import read_json, refused, shown
+from actune.models.folders import POOLED_HEAD, read_json, refused, shown
 from actune.models.heads import MOST_BYTES, check_outputs
 from actune.models.tokens import NamedTensors
 
-FILE = "pooled_head.json"  # by which a saved classifier of this kind is known
 WEIGHTS = "head.safetensors"
 MODES = ("cls", "max", "mean")
 LARGEST_SCALE = 1e6
@@ -81,7 +81,9 @@ class PooledNetwork(nn.Module):
         found = np.unique(labels)
         if len(found) < 2:
             return
-        fitted = LogisticRegression(C=STRENGTH, max_iter=1000).fit(embedding * self.scale, labels)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # it takes few labels of many classes for a mistake
+            fitted = LogisticRegression(C=STRENGTH, max_iter=1000).fit(embedding * self.scale, labels)
         weight, bias = fitted.coef_, fitted.intercept_
         if len(found) == 2:  # one row for two classes
             weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
@@ -101,7 +103,7 @@ def new_pooled(folder: Path, classes: int, device: torch.device, scale: float) -
 
 def is_pooled(folder: Path) -> bool:
     """Whether a saved classifier is one of this kind."""
-    return (folder / FILE).is_file()
+    return (folder / POOLED_HEAD).is_file()
 
 
 def save_pooled(network: PooledNetwork, folder: Path) -> None:
@@ -110,15 +112,16 @@ def save_pooled(network: PooledNetwork, folder: Path) -> None:
     head = {name: value.cpu().contiguous() for name, value in network.head.state_dict().items()}
     save_file(head, folder / WEIGHTS)
     facts = {"pooling": network.mode, "scale": network.scale}
-    (folder / FILE).write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    (folder / POOLED_HEAD).write_text(json.dumps(facts, indent=1), encoding="utf-8")
 
 
 def load_pooled(folder: Path, classes: int, device: torch.device) -> PooledNetwork:
     """What `save_pooled` has written, or a sentence for what is not whole."""
-    facts, head = read_json(folder / FILE), read_linear(folder)
+    file = folder / POOLED_HEAD
+    facts, head = read_json(file), read_linear(folder)
     mode, scale = facts.get("pooling"), facts.get("scale")
     if mode not in MODES or not isinstance(scale, float) or not 0 < scale < LARGEST_SCALE:
-        raise ModelError(f"{shown(folder / FILE)} does not say how the head stands on the encoder: save it again")
+        raise ModelError(f"{shown(file)} does not say how the head stands on the encoder: save it again")
     check_outputs(folder, len(head["bias"]), classes)
     network = PooledNetwork(load_encoder(folder, device), mode, classes, scale)
     with refused(f"the head in {shown(folder)} does not fit its encoder"):

@@ -1,8 +1,8 @@
 """Folders that hold a classifier and all that it needs, so that it can be used without the run that made it.
 
 A classifier of a run stands on the run's encoder. Its portable folder has a copy of that encoder in `encoder`, and
-`actune.json` says how to load it. Other libraries read a fine-tuned classifier as it is, and a probe as the modules of
-sentence-transformers that `models/modules.py` adds.
+`actune.json` says how to load it. Other libraries read a fine-tuned classifier as it is, and a probe or a classifier
+with a pooled head as the modules of sentence-transformers that `models/modules.py` adds.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from actune.core.checks import told
 from actune.core.files import replacing_folder, storage_sentences
 from actune.core.places import PRIVATE_FOLDER, files_below, open_regular
 from actune.errors import DataError, ModelError, RunFolderError
-from actune.models.folders import check_files, read_json, read_text
+from actune.models.folders import ENCODER, POOLED_HEAD, check_files, read_json, read_text
 from actune.models.learners import find_learner
 from actune.models.sources import encoder_digest
 from actune.models.starting import facts_of, saved_classes, saved_learner
 
 FILE = "actune.json"
-ENCODER = "encoder"
 FORMAT = 1
 MOST_TOKENS = 100_000  # that a saved model may cut texts at
 COPIED = ("*.safetensors", "*.json", "*.txt", "*.model", "1_Pooling/config.json")  # nothing that can run code
@@ -75,10 +74,11 @@ def make_portable(folder: Path, encoder: Path, max_tokens: int, card: str = "") 
     if kind.is_frozen_encoder:
         check_digest(folder, encoder)
         _copy_encoder(encoder, folder / ENCODER)
-    if kind.write_modules is not None:
-        kind.write_modules(folder, folder / ENCODER, max_tokens)
+    form = kind.form(pooled=(folder / POOLED_HEAD).is_file())
+    if form.write_modules is not None:
+        form.write_modules(folder, max_tokens)
     (folder / FILE).write_text(json.dumps(asdict(saved), indent=1, ensure_ascii=False), encoding="utf-8")
-    file.write_text(card.rstrip() + "\n" + _usage(kind.usage, max_tokens), encoding="utf-8")
+    file.write_text(card.rstrip() + "\n" + _usage(form.usage, max_tokens), encoding="utf-8")
     return saved
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from actune.core.objective import Objective
 from actune.core.progress import Progress, silent
 from actune.core.settings import Training
 from actune.core.streams import Streams
-from actune.core.training_set import TrainingSet
+from actune.core.training_set import TrainingSet, WeakRows
 from actune.models import fast
 from actune.models.checkpoints import Checkpoint, restore
 from actune.models.fast.graphs import make_fast_steps
@@ -208,10 +209,11 @@ def _tensors(
     """
     trusted = training.pseudo_labels
     weights = trusted.weights[batch.trusted] * np.float32(share)
-    known = [training.labels[batch.labelled], trusted.targets[batch.trusted], weights]
+    supervised, labels = training.supervised
+    known = [labels[batch.labelled], trusted.targets[batch.trusted], weights]
     if proba is not None:
         known.append(proba[batch.trusted])
-    rows = np.concatenate([training.rows[batch.labelled], trusted.rows[batch.trusted]])
+    rows = np.concatenate([supervised[batch.labelled], trusted.rows[batch.trusted]])
     return {**inputs_of(rows), **{name: torch.from_numpy(array) for name, array in zip(KNOWN, known, strict=False)}}
 
 
@@ -221,6 +223,8 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
     count, size = len(training.rows), min(recipe.labelled_batch, len(training.rows))
     none = np.empty(0, np.int64)
     alone = not len(training.pseudo_labels) or not objective.uses_pseudo_labels
+    if training.weak is not None:
+        return _plan_with_weak_rows(training, training.weak, objective, recipe, streams, alone)
     if recipe.balanced_batches and alone:
         drawn = balanced(training.labels, recipe.labelled_batch, order)
         return [Batch(next(drawn), none) for _ in range(steps_alone(count, recipe))]
@@ -243,6 +247,44 @@ def plan_batches(training: TrainingSet, objective: Objective, recipe: Training, 
     return [Batch(next(labelled), next(trusted)) for _ in range(steps_with(count, objective, recipe))]
 
 
+def _plan_with_weak_rows(
+    training: TrainingSet, weak: WeakRows, objective: Objective, recipe: Training, streams: Streams, alone: bool
+) -> list[Batch]:
+    """As many steps as with `mass` more labels: at first on labelled and weak rows, at last on labelled rows alone.
+
+    Weak rows make the same errors again and again, so a model that has them to the end learns these errors too.
+    """
+    order, count = streams.rng("labelled order"), len(training.rows)
+    steps = steps_alone(count + weak.mass, recipe)
+    if not alone:
+        steps = steps_with(count + weak.mass, objective, recipe)
+    first = _batches_of(_epochs_with(weak, count, order, streams.rng("weak rows")), training, recipe, order)
+    then = _batches_of((order.permutation(count) for _ in repeat(None)), training, recipe, order)
+    trusted = endless(0 if alone else len(training.pseudo_labels), recipe.pseudo_batch, streams.rng("trusted order"))
+    turn = math.ceil(steps * weak.until)
+    return [Batch(next(first if step < turn else then), next(trusted)) for step in range(steps)]
+
+
+def _epochs_with(weak: WeakRows, count: int, order: np.random.Generator, rng: np.random.Generator) -> Iterator[Rows]:
+    """Epochs of all labelled rows and of weak ones that are drawn anew, more of them where a part of a fit has them."""
+    drawn = min(round(weak.mass / weak.until), int(np.count_nonzero(weak.chances)))
+    while True:
+        found = count + rng.choice(len(weak.rows), drawn, replace=False, p=weak.chances)
+        yield order.permutation(np.concatenate([np.arange(count), found]))
+
+
+def _batches_of(
+    epochs: Iterator[Rows], training: TrainingSet, recipe: Training, order: np.random.Generator
+) -> Iterator[Rows]:
+    """The batches of one epoch after another; balanced ones have as many rows of each class in every epoch."""
+    if not recipe.balanced_batches:
+        yield from full_batches(epochs, recipe.labelled_batch)
+    labels = training.supervised[1]
+    for places in epochs:
+        drawn = balanced(labels[places], recipe.labelled_batch, order)
+        yield from (places[next(drawn)] for _ in range(math.ceil(len(places) / recipe.labelled_batch)))
+
+
 def steps_with(labels: int, objective: Objective, recipe: Training) -> int:
     """How many steps a fit with pseudo-labels has. One with fewer than the labels alone take has not learnt these."""
     planned = objective.steps(recipe.steps)
@@ -262,11 +304,15 @@ def epochs_of(labels: int, recipe: Training) -> int:
 
 def endless(count: int, size: int, rng: np.random.Generator) -> Iterator[Rows]:
     """Full batches from one permutation after another, so that every row comes equally often."""
-    size = min(size, count)
-    waiting = rng.permutation(count)
+    return full_batches((rng.permutation(count) for _ in repeat(None)), min(size, count))
+
+
+def full_batches(epochs: Iterator[Rows], size: int) -> Iterator[Rows]:
+    """Batches of one size from one epoch after another."""
+    waiting = next(epochs)
     while True:
         while len(waiting) < size:
-            waiting = np.concatenate([waiting, rng.permutation(count)])
+            waiting = np.concatenate([waiting, next(epochs)])
         yield waiting[:size]
         waiting = waiting[size:]
 

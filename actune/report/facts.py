@@ -115,9 +115,9 @@ def runs_of(sessions: Sequence[Session]) -> list[ReportedRun]:
     """The runs of a report; all must be about the same classes."""
     if not sessions:
         raise UserError("a report needs at least one run")
-    first = sessions[0].config.resolved.classes
+    first = sessions[0].pool.classes
     for session in sessions[1:]:
-        if session.config.resolved.classes != first:
+        if session.pool.classes != first:
             raise UserError(
                 f"{str(session.store.folder)!r} and {str(sessions[0].store.folder)!r} have different classes: "
                 "a report can only compare runs on the same data"
@@ -146,7 +146,7 @@ def _run(session: Session, name: str) -> ReportedRun:
     days = [answer.at[:10] for answer in answers]
     return ReportedRun(
         name=name,
-        config=session.config,
+        config=session.config_now,
         rounds=tuple(session.rounds()),
         finals=tuple(session.finals()),
         signals=signals_of(session),

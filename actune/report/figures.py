@@ -176,7 +176,7 @@ def _stack(axes: Axes, run: ReportedRun, fact: Callable[[RoundFacts], Sequence[i
     floor = [0] * len(rounds)
     bars = []
     for number in range(len(run.config.resolved.classes)):
-        heights = [fact(facts)[number] if fact(facts) else 0 for facts in run.rounds]
+        heights = [dict(enumerate(fact(facts))).get(number, 0) for facts in run.rounds]
         colour, _, hatch = class_style(number)
         how: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": PAPER, "linewidth": 0.6}
         bars.append(axes.bar(rounds, heights, bottom=floor, width=0.7, **how))

@@ -39,6 +39,9 @@ class Look:
 
 
 LOOKS = {
+    "thrifty": Look(INK, SOLID, "p", True),
+    "thrifty-any": Look(RED, DOTTED, "p"),
+    "thrifty-one-student": Look(SKY, FINE, "p"),
     "auto": Look(INK, SOLID, "X", True),
     "auto-query": Look(INK, FINE, "X", True),
     "auto-no-groups": Look(ORANGE, DASHED, "D"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 METHOD_NAMES = {
+    "thrifty": "Thrifty",
+    "thrifty-any": "Thrifty with the whole pool",
+    "thrifty-one-student": "Thrifty, one student",
     "auto": "Auto",
     "auto-query": "Auto, query only",
     "auto-no-groups": "Auto without groups",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from actune.core.calibration import share_right, temperature
 from actune.core.facts import CrossValidation, Share
 from actune.core.objective import PLAIN
 from actune.core.progress import Progress, part
@@ -17,7 +19,7 @@ from actune.rounds.metrics import macro_f1
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from actune.core.classifier import Learner
+    from actune.core.classifier import Classifier, Learner
     from actune.core.labels import Labels
     from actune.core.streams import Streams
     from actune.rounds.prepared import PreparedTask
@@ -26,30 +28,86 @@ FOLDS = 5
 FEWEST = 10  # answers that tell anything
 
 
+@dataclass(eq=False)
+class HeldOutAnswers:
+    """What models that were fitted on the other answers say about each answer; those never held out are left out."""
+
+    known: npt.NDArray[np.int64]
+    log_proba: npt.NDArray[np.float32]  # (answers, classes)
+    learner: str
+    left_out: int
+    plain: Classifier | None = None  # fitted on all answers alone, where it was needed
+
+
 def cross_validate(prepared: PreparedTask, labels: Labels, streams: Streams) -> CrossValidation | None:
-    """Accuracy on each fifth of the answers of a model that was fitted on the other four; None with too few answers.
+    """Accuracy on each fifth of the answers of a model that was fitted on the other four; None with too few answers."""
+    found = hold_out(prepared, labels, streams)
+    if found is None:
+        return None
+    predicted = found.log_proba.argmax(1)
+    share = Share.of(int((predicted == found.known).sum()), len(predicted))
+    return CrossValidation(share, macro_f1(predicted, found.known), FOLDS, found.learner, found.left_out)
+
+
+def how_sure(
+    prepared: PreparedTask,
+    labels: Labels,
+    streams: Streams,
+    rows: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+) -> float | None:
+    """The share of rows of the pool that have these classes, as far as the answers tell; None where they do not.
+
+    It is told by a model of the answers alone, whose temperature is that of the held-out answers: a model that learnt
+    its own predictions is surer than it is right. They tell it of a learner on a frozen encoder alone: a whole
+    fine-tuning for every fold would take too long.
+    """
+    if not find_learner(prepared.learner_name).is_frozen_encoder or not len(rows):
+        return None
+    if (found := hold_out(prepared, labels, streams)) is None:
+        return None
+    if found.plain is None:
+        answered = np.asarray(sorted(labels.of_row), np.int64)
+        known = np.asarray([labels.of_row[row] for row in answered.tolist()], np.int64)
+        training = TrainingSet(answered, known, PseudoLabels.none())
+        progress = _validating(prepared.progress)
+        found.plain = prepared.learner.fit(
+            prepared.pool, training, PLAIN, replace(streams, generation=0), None, progress
+        )
+    said = found.plain.read(prepared.pool.only(rows)).log_proba.float().cpu().numpy()
+    return share_right(said, targets, temperature(found.log_proba, found.known))
+
+
+def hold_out(prepared: PreparedTask, labels: Labels, streams: Streams) -> HeldOutAnswers | None:
+    """Five fits, each without a fifth of the answers; the same answers in the same round are held out once.
 
     An answer that is the only one of its class is never held out, because a model without it could not be right.
     It takes a second or two, because every fit is one on frozen embeddings. Its random numbers are its own, so that it
     changes nothing else in a round.
     """
+    key = streams.seed, streams.round, labels.of_row
+    if prepared.held_out is None or prepared.held_out[0] != key:
+        prepared.held_out = key, _hold_out(prepared, labels, replace(streams, generation=0))
+    found: HeldOutAnswers | None = prepared.held_out[1]
+    return found
+
+
+def _hold_out(prepared: PreparedTask, labels: Labels, streams: Streams) -> HeldOutAnswers | None:
     rows = np.asarray(sorted(labels.of_row), np.int64)
     known = np.asarray([labels.of_row[row] for row in rows.tolist()], np.int64)
     tested = np.flatnonzero(np.bincount(known, minlength=1)[known] > 1)
     if len(tested) < FEWEST:
         return None
     learner, inputs, name = _frozen(prepared, rows)
-    folds, predicted = np.full(len(known), FOLDS), np.empty_like(known)
+    folds, log_proba = np.full(len(known), FOLDS), np.empty((len(known), len(prepared.task.pool.classes)), np.float32)
     folds[tested] = _folds(known[tested], streams.rng("cross-validation"))
     for fold in range(FOLDS):
         others, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         training = TrainingSet(others, known[others], PseudoLabels.none())
         progress = part(_validating(prepared.progress), fold + 1, FOLDS)
         classifier = learner.fit(inputs, training, PLAIN, streams, progress=progress)
-        predicted[held_out] = classifier.read(inputs.only(held_out)).log_proba.argmax(1).cpu().numpy()
-    predicted, known = predicted[tested], known[tested]
-    share = Share.of(int((predicted == known).sum()), len(tested))
-    return CrossValidation(share, macro_f1(predicted, known), FOLDS, name, left_out=len(rows) - len(tested))
+        log_proba[held_out] = classifier.read(inputs.only(held_out)).log_proba.float().cpu().numpy()
+    return HeldOutAnswers(known[tested], log_proba[tested], name, left_out=len(rows) - len(tested))
 
 
 def _validating(progress: Progress) -> Progress:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.spec import RunSpec
 from actune.core.streams import Streams
-from actune.data.splits import rows_without
+from actune.data.splits import every_row, rows_without
 from actune.methods.features import frozen, surprisal
 from actune.methods.queries import Query, Representatives
 from actune.methods.typical import Typical
+from actune.rounds.distinct import distinct_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from actune.rounds.prepared import PreparedTask
 
 MOST_DRAWS = 100
+FIRST_DRAW = 10  # texts for a page, until the embeddings of the pool are there
 MOST_ROWS = 100_000  # that a query chooses among: k-means over a million rows takes minutes
 FIRST = {
     "random": "drawn at random; in a simulation until every class occurred",
@@ -40,11 +43,12 @@ def first_rows(
 ) -> tuple[list[int], str]:
     """What to ask before there is a model: a random draw in a simulation, a diverse batch for a person."""
     if spec.opens:
-        return [], "nothing: the first model comes from rules" if spec.weak else "nothing: there is a model"
+        source = "rules" if spec.weak else "the class names"
+        return [], "nothing: there is a model" if spec.start_from else f"nothing: the first model comes from {source}"
     if len(labels.of_row) >= len(pool.classes) and len(set(labels.of_row.values())) > 1:
         return [], "the file has enough labels to start with"
     if spec.simulated and spec.first in ("", "random"):
-        return initial_draw(pool, spec.initial, spec.seed)
+        return initial_draw(pool, spec.initial, spec.seed, distinct_rows(every_row(pool), pool, spec.distinct))
     return rows_for_a_person(spec, pool, labels, prepared)
 
 
@@ -53,13 +57,20 @@ def rows_for_a_person(
 ) -> tuple[list[int], str]:
     """A batch without a model, of texts that nobody has answered or skipped: another one after a batch of skips."""
     first = spec.first or "representatives"
-    free = rows_without(pool, [*labels.of_row, *labels.skipped])
+    free = distinct_rows(rows_without(pool, [*labels.of_row, *labels.skipped]), pool, spec.distinct)
     if first == "random":
         order = Streams(spec.seed).rng("initial").permutation(len(free))[: spec.initial]
         return free[order].tolist(), "drawn at random"
     among = sample_of(free, spec.seed)
     how = FIRST[first] if len(among) == len(free) else f"{FIRST[first]}, among {len(among):,} drawn at random"
     return _by_query(prepared(), QUERIES[first], among, spec), how
+
+
+def drawn_rows(pool: Pool, labels: Labels, count: int, seed: int, asked: Collection[int] = ()) -> list[int]:
+    """Rows in one random order for the whole run, without those that were asked, answered or skipped."""
+    order = Streams(seed).rng("initial").permutation(len(pool))
+    gone = {*labels.of_row, *labels.skipped, *asked}
+    return list(islice((row for row in map(int, order) if row not in gone), count))
 
 
 def _by_query(prepared: PreparedTask, query: Query, rows: npt.NDArray[np.int64], spec: RunSpec) -> list[int]:
@@ -81,11 +92,11 @@ def sample_of(rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.int64]:
     return np.sort(Streams(seed).rng("first rows").choice(rows, MOST_ROWS, replace=False))
 
 
-def initial_draw(pool: Pool, count: int, seed: int) -> tuple[list[int], str]:
+def initial_draw(pool: Pool, count: int, seed: int, among: npt.NDArray[np.int64]) -> tuple[list[int], str]:
     """A uniform draw, made again until every class occurs in it; the same for every method under one seed."""
     rng = Streams(seed).rng("initial")
     for _ in range(MOST_DRAWS):
-        rows = rng.choice(len(pool), count, replace=False).tolist()
+        rows = among[rng.choice(len(among), min(count, len(among)), replace=False)].tolist()
         missing = set(range(len(pool.classes))) - {pool.labels[row] for row in rows}
         if not missing:
             return rows, "drawn at random until every class occurred"

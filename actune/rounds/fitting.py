@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from actune.core.labels import Labels
 from actune.core.objective import PLAIN
 from actune.core.progress import Progress, part
 from actune.core.streams import Streams
-from actune.core.training_set import PseudoLabels, TrainingSet
+from actune.core.training_set import PseudoLabels, TrainingSet, WeakRows
 from actune.methods.memory import Pace
 from actune.methods.method import Method
 from actune.rounds.outputs import free_rows, view_of, view_of_some
@@ -37,6 +37,7 @@ class Fitted:
     training: TrainingSet
     pseudo_labels: PseudoLabels
     rival: Classifier | None = None  # of a teacher and its last student the one that was not taken
+    notes: tuple[str, ...] = ()  # what is to be told of its weak labels
 
     @property
     def used(self) -> bool:
@@ -44,26 +45,41 @@ class Fitted:
         return bool(len(self.training.pseudo_labels)) or not len(self.pseudo_labels)
 
 
-def training_set(labels: Labels, weak: Mapping[int, int], pseudo_labels: PseudoLabels) -> TrainingSet:
-    """Labelled rows in row order, and the pseudo-labels of rows that nobody has answered or skipped since."""
+def training_set(
+    labels: Labels, weak: Mapping[int, int], pseudo_labels: PseudoLabels, weighed: WeakRows | None = None
+) -> TrainingSet:
+    """Labelled rows in row order, and the pseudo-labels of rows that nobody has answered or skipped since.
+
+    Weak labels count as much as answers, and those that are `weighed` as much as they are worth.
+    """
     known = {row: label for row, label in weak.items() if row not in labels.skipped} | labels.of_row
     rows = np.asarray(sorted(known), np.int64)
     classes = np.asarray([known[row] for row in rows.tolist()], np.int64)
-    return TrainingSet(rows, classes, pseudo_labels.without({*labels.of_row, *labels.skipped}))
+    return TrainingSet(rows, classes, pseudo_labels.without({*labels.of_row, *labels.skipped}), weighed)
 
 
 def fit(
-    prepared: PreparedTask, method: Method, labels: Labels, training: TrainingSet, streams: Streams, horizon: int
+    prepared: PreparedTask,
+    method: Method,
+    labels: Labels,
+    training: TrainingSet,
+    streams: Streams,
+    horizon: int,
+    rejected: Collection[int] = (),
 ) -> Fitted:
-    """Eq. 1 and 14. A teacher, where the method has one, is fitted first and pseudo-labels what its student learns."""
+    """Eq. 1 and 14. A teacher, where the method has one, is fitted first and pseudo-labels what its student learns.
+
+    Rejected rows get no pseudo-label.
+    """
     teacher = method.teacher
     if teacher is None or method.self_training is None or not len(labels.of_row):
         classifier = _train(prepared, training, method.objective, streams, prepared.progress)
         return Fitted(classifier, training, training.pseudo_labels)
     taught = _train(prepared, training, PLAIN, streams, part(prepared.progress, 1, 1 + teacher.generations))
     newest = Fitted(taught, training, PseudoLabels.none())
+    trusting = labels.without({*rejected} - labels.of_row.keys()) if rejected else labels
     for generation in range(1, teacher.generations + 1):  # the teacher's own streams are those of generation 0
-        newest = _student(prepared, method, newest, labels, replace(streams, generation=generation), horizon)
+        newest = _student(prepared, method, newest, trusting, replace(streams, generation=generation), horizon)
     if newest.classifier is taught:
         return newest
     if teacher.may_stay and _clearly_better(prepared, taught, newest.classifier):
@@ -83,7 +99,7 @@ def _student(
     else:
         view = view_of_some(prepared, classifier, rows, streams)
     found, _ = method.self_training(view, None, pace)
-    pseudo_labels = judged(found, view, prepared.dev, classifier)
+    pseudo_labels = judged(found, view, prepared, classifier, labels, streams, rows)
     if rows is not None:
         pseudo_labels = replace(pseudo_labels, rows=rows[pseudo_labels.rows])
     if not len(pseudo_labels):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,9 @@ from actune.rounds.prepared import PreparedTask
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+
+NEVER = -30.0  # the log-probability of a class that a model does not know or that is there no more
 
 
 class ModelOutputs(Outputs):
@@ -40,15 +44,21 @@ class ModelOutputs(Outputs):
         return self.fitted
 
     def read(self, head_input: bool) -> Readout:
-        return self.classifier.read(self.prepared.pool, self.progress, head_input)
+        return readable(self.prepared, self.classifier.read(self.prepared.pool, self.progress, head_input))
 
     def moments(self, samples: int, rows: torch.Tensor) -> Moments:
         seed = self.streams.integer("dropout passes")
-        return self.classifier.sample(self.prepared.pool, rows.numpy(), samples, seed, self.progress)
+        found = self.classifier.sample(self.prepared.pool, rows.numpy(), samples, seed, self.progress)
+        missing = len(self.prepared.task.pool.classes) - found.mean.shape[1]
+        if missing <= 0:
+            return found
+        mean, variance = (torch.nn.functional.pad(each, (0, missing)) for each in (found.mean, found.variance))
+        return Moments(mean, found.entropy, variance)
 
     def perturbed(self, epsilon: float) -> torch.Tensor:
         seed = self.streams.integer("perturbation")
-        return self.classifier.perturbed(self.prepared.pool, seed, epsilon, self.progress)
+        found = self.classifier.perturbed(self.prepared.pool, seed, epsilon, self.progress)
+        return _of_the_classes(self.prepared, found)
 
     def surprisal(self) -> torch.Tensor:
         here, seed = self.prepared, self.streams.seed  # one draw for all rounds
@@ -58,6 +68,21 @@ class ModelOutputs(Outputs):
         here = self.prepared
         encoder = Probing(here.folder, len(here.task.pool.classes), here.max_tokens, PROBE, here.device)
         return encoder.prepare(here.task.pool.texts, self.progress).vectors
+
+
+def readable(prepared: PreparedTask, readout: Readout) -> Readout:
+    """A readout with a column for each class of the task: the model may be older than some, and others are gone."""
+    log_proba = _of_the_classes(prepared, readout.log_proba)
+    return readout if log_proba is readout.log_proba else replace(readout, log_proba=log_proba)
+
+
+def _of_the_classes(prepared: PreparedTask, log_proba: torch.Tensor) -> torch.Tensor:
+    missing = len(prepared.task.pool.classes) - log_proba.shape[1]
+    if missing <= 0 and not prepared.gone:
+        return log_proba
+    found = torch.nn.functional.pad(log_proba, (0, max(0, missing)), value=NEVER)
+    found[:, sorted(prepared.gone)] = NEVER
+    return found.log_softmax(1)
 
 
 def view_of(prepared: PreparedTask, classifier: Classifier | None, labels: Labels, streams: Streams) -> View:

@@ -14,6 +14,7 @@ from actune.core.progress import Progress, silent
 from actune.models.learners import find_learner, make_learner
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import torch
 
     from actune.core.objective import Objective
@@ -47,6 +48,7 @@ class PreparedTask:
         progress: Progress = silent,
         shared: Shared | None = None,
         checkpoints: Path | None = None,  # a folder for the state of long fits
+        distinct: float = 0.0,  # the similarity of texts of which only one is asked about in a batch; 0 for none
     ) -> None:
         self.task = task
         self.learner_name = learner
@@ -56,6 +58,9 @@ class PreparedTask:
         self.progress = progress
         self.shared = shared
         self.checkpoints = checkpoints
+        self.distinct = distinct
+        self.gone: frozenset[int] = frozenset()  # classes that no text can be given any more
+        self.held_out: tuple[Any, Any] | None = None  # what rounds/cross_validating.py found last, and of which answers
         self._find_encoder = find_encoder
 
     @cached_property
@@ -75,9 +80,23 @@ class PreparedTask:
         """Another learner for the same classes."""
         return make_learner(name, folder, len(self.task.pool.classes), self.max_tokens, recipe, self.device)
 
+    def load(self, folder: Path, classes: int) -> Classifier:
+        """The classifier in a folder, which may be older than some classes of the task."""
+        if classes == len(self.task.pool.classes):
+            return self.learner.load(folder)
+        older = make_learner(self.learner_name, self.folder, classes, self.max_tokens, self.recipe, self.device)
+        return older.load(folder)
+
     @cached_property
     def pool(self) -> Any:
         return self._prepare(self.task.pool.texts)
+
+    @cached_property
+    def group_of(self) -> npt.NDArray[np.int64] | None:
+        """The group of near-duplicates of each text of the pool, where the run asks about one of each at a time."""
+        from actune.data.duplicates import near_duplicates
+
+        return near_duplicates(self.task.pool.texts, self.distinct) if self.distinct else None
 
     @cached_property
     def dev(self) -> Labelled | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels
 from actune.methods.memory import Pace
 from actune.methods.method import Method
+from actune.rounds.distinct import distinct_view
+from actune.rounds.insight import insight_arrays
 from actune.rounds.mapping import map_arrays
 from actune.rounds.outputs import view_of
 from actune.rounds.prepared import PreparedTask
@@ -43,18 +45,25 @@ def select(
     batch: int,
     horizon: int,
     suggest: bool,
+    explain: bool = False,
+    rejected: Collection[int] = (),
 ) -> Choice:
-    """Eq. 3 to 13: the questions of the next round, with the model's suggestions where a person will see them."""
+    """Eq. 3 to 13: the questions of the next round, with the model's suggestions where a person will see them.
+
+    With `explain` the choice also keeps what a page tells about single texts. Rejected rows are never trusted.
+    """
     round = streams.round + 1
     view = view_of(prepared, classifier, labels, streams)
-    asked = method.query(view, batch).tolist()
+    asked = method.query(distinct_view(prepared, view), batch).tolist()
     arrays: dict[str, Any] = {}
     if method.self_training is not None and method.teacher is None:
-        found, memory = method.self_training(view.without(asked), memory, Pace(streams.round, horizon))
-        arrays = judged(found, view, prepared.dev, classifier).as_arrays()
+        found, memory = method.self_training(view.without([*asked, *rejected]), memory, Pace(streams.round, horizon))
+        arrays = judged(found, view, prepared, classifier, labels, streams).as_arrays()
     questions = _questions(round, asked, view.log_proba if suggest else None)
     if view.was_read:
         arrays |= map_arrays(view, asked, method)
+    if explain:
+        arrays |= insight_arrays(view, asked, method)
     return Choice(Selection(round, questions), arrays, memory)
 
 
@@ -70,7 +79,7 @@ def select_more(
     """More questions of the round that `select` chose for, by the same model; rows with pseudo-labels come last."""
     view = view_of(prepared, classifier, labels, streams)
     others = view.without(trusted.rows.tolist())
-    asked = method.query(others if len(others.candidates) else view, batch).tolist()
+    asked = method.query(distinct_view(prepared, others if len(others.candidates) else view), batch).tolist()
     return _questions(streams.round + 1, asked, view.log_proba)
 
 

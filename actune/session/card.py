@@ -13,10 +13,11 @@ from actune.session.config import Config
 
 def model_card(config: Config, learner: str, pool: int, curve: Sequence[RoundFacts | FinalFacts]) -> str:
     """A short model card in Markdown; the last facts of the curve are those of the model itself."""
+    trained = config.training if learner == config.resolved.learner else config.final_training
     measured = [facts for facts in curve if facts.accuracy is not None]
     lines = [
         "---",
-        f"library_name: {find_learner(learner).library}",
+        f"library_name: {find_learner(learner).form(trained.pooled_head).library}",
         "pipeline_tag: text-classification",
         "tags: [actune, active-learning]",
         "---",

@@ -20,6 +20,8 @@ from actune.store.store import FILE
 FORMAT = 1
 RESTORE = "restore it from a backup"
 NUMBERS: dict[str, tuple[float, float]] = {
+    "audit": (0, LARGEST),
+    "audit_every": (2, LARGEST),
     "initial": (1, LARGEST),
     "batch": (1, LARGEST),
     "rounds": (0, 1_000_000),
@@ -136,7 +138,7 @@ def check_config(config: Config) -> None:
         for name, (low, high) in NUMBERS.items():
             if (value := getattr(values, name, low)) is not None and not low <= value <= high:
                 raise WrongShape(f"{name} must be between {low:g} and {high:g}, not {told(value)}")
-    if len(checked_classes(config.resolved.classes)) < 2:
+    if len(checked_classes(config.resolved.classes)) < 2 and not config.request.page:
         raise WrongShape("classes must be two or more")
     for name, value in config.request.reading.items():
         if name not in (known := [option.name for option in READING_OPTIONS]):

@@ -25,7 +25,8 @@ def load(folder: str | Path, device: str = "auto") -> TextModel:
     `device` is `cpu`, `cuda`, or `auto`, which takes a GPU where there is one.
     """
     from actune.models.encoders import choose_device
-    from actune.models.portable import ENCODER, FILE, read_saved
+    from actune.models.folders import ENCODER
+    from actune.models.portable import FILE, read_saved
     from actune.rounds.predicting import load_model
 
     place = checked_folder(folder)

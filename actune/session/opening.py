@@ -1,8 +1,8 @@
-"""A first model without any answer: what rules voted, kept with the run, and what is known of each rule."""
+"""A first model without any answer: what rules, class names or an earlier classifier say, kept with the run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,19 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from actune.core.classifier import Classifier
+    from actune.rounds.prepared import PreparedTask
+    from actune.rounds.weighing import Guesses
     from actune.store.store import Store
     from actune.weak.label_models import Combined
     from actune.weak.votes import Votes
 
 ARRAYS, FACT = "weak", "weak_sources"
+WEIGHT, LEARNT = "weak_weight", "learnt"  # a fact of runs whose weak labels count in later rounds too
+CLASS_NAMES, CLASSIFIER = "class names", "the classifier to start from"  # sources that are no rules
+NO_NAMES = "the class names are not used for a first model, because they say nothing about the classes"
+LEAST_OF_NAMES = 0.25  # of the mass of rules: names may mean something else than the classes, which answers show
+MOST_NAMED = 20_000  # texts that class names label: more are not needed, and reading them may take long
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,18 @@ class WeakLabels:
     def of_row(self) -> dict[int, int]:
         """The weak label of every row that a rule voted on."""
         return {row: label for row, label in enumerate(self.combined.labels.tolist()) if label != UNKNOWN}
+
+    @property
+    def guesses(self) -> Guesses:
+        """The weak labels as later rounds weigh them."""
+        import numpy as np
+
+        from actune.rounds.weighing import Guesses
+
+        known = {CLASS_NAMES: "the class names", CLASSIFIER: "the labels of the classifier to start from"}
+        source = known.get(self.votes.sources[0], "the weak labels")
+        least = LEAST_OF_NAMES if self.votes.sources[0] == CLASS_NAMES else 1.0
+        return Guesses(self.combined.labels, np.asarray(self.combined.proba.max(1)), source, least)
 
     def save(self, store: Store) -> None:
         arrays = {"votes": self.votes.matrix, **{name: getattr(self.combined, name) for name in PARTS}}
@@ -63,6 +83,54 @@ def weak_labels(request: RunSpec, task: Task) -> WeakLabels:
 
     votes = find_votes(request.weak, task, request.reading, request.data)
     return WeakLabels(votes, combine(request.label_model, votes, len(task.pool.classes), request.seed))
+
+
+def named_labels(request: RunSpec, prepared: PreparedTask) -> WeakLabels:
+    """Labels by the class whose name or description is nearest; of very many texts some have one."""
+    import numpy as np
+
+    from actune.core.streams import Streams
+    from actune.models.learners import PROBE
+    from actune.models.probing import Probing
+    from actune.session.naming import described_of
+    from actune.weak.names import by_names
+
+    pool = prepared.task.pool
+    count = min(len(pool), MOST_NAMED)
+    rows = np.sort(Streams(request.seed).rng("named rows").permutation(len(pool))[:count])
+    encoder = Probing(prepared.folder, len(pool.classes), prepared.max_tokens, PROBE, prepared.device)
+    texts = encoder.prepare(pool.texts.take(rows), prepared.progress).vectors.cpu().numpy()
+
+    def embed(phrases: Sequence[str]) -> npt.NDArray[np.float32]:
+        found: npt.NDArray[np.float32] = encoder.prepare(phrases).vectors.cpu().numpy()
+        return found
+
+    return _of_one_source(
+        CLASS_NAMES, len(pool), rows, by_names(described_of(request.names, pool.classes), texts, embed)
+    )
+
+
+def guessed_labels(prepared: PreparedTask, classifier: Classifier) -> WeakLabels:
+    """What a classifier says about the pool."""
+    import numpy as np
+
+    proba = classifier.read(prepared.pool, prepared.progress).log_proba.exp().cpu().numpy()
+    return _of_one_source(CLASSIFIER, len(proba), np.arange(len(proba)), proba)
+
+
+def _of_one_source(source: str, count: int, rows: npt.NDArray[np.int64], proba: npt.NDArray[np.floating]) -> WeakLabels:
+    """The likeliest class of some of so many rows."""
+    import numpy as np
+
+    from actune.weak.label_models import Combined
+    from actune.weak.votes import Votes
+
+    whole = np.zeros((count, proba.shape[1]))
+    whole[rows] = proba
+    labels = np.full(count, UNKNOWN, np.int64)
+    labels[rows] = proba.argmax(1)
+    combined = Combined(whole, labels, np.array([float(proba.max(1).mean())]))
+    return WeakLabels(Votes(labels[:, None], (source,)), combined)
 
 
 def load_weak_labels(arrays: Mapping[str, Any], sources: Any, folder: Path) -> WeakLabels:

@@ -80,7 +80,8 @@ def _prepared(
         return encoder_folder(config.request, task, config.settings, device, progress, first=first)
 
     tokens = config.settings.max_tokens
-    return PreparedTask(task, learner, find_encoder, recipe, device, tokens, progress, shared, checkpoints)
+    distinct = config.request.distinct
+    return PreparedTask(task, learner, find_encoder, recipe, device, tokens, progress, shared, checkpoints, distinct)
 
 
 def _device(name: str) -> torch.device:

@@ -6,21 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from actune.core.checks import checked_count, told
 from actune.core.dialogue import Answer, Question
-from actune.core.facts import FinalFacts, Quality, RoundFacts, stays_in_use
+from actune.core.facts import FinalFacts, Quality, QuestionRow, RoundFacts, stays_in_use
 from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.printing import counted
 from actune.core.strings import is_text
 from actune.core.task import Task
+from actune.core.training_set import EARLIER_PREFIX, PREFIX, PseudoLabels, renamed_columns
 from actune.data.formats import read_more
 from actune.data.frames import Data
 from actune.errors import DataError, SettingError
 from actune.session.config import Config
-from actune.session.opening import ARRAYS, FACT, WeakLabels, load_weak_labels
+from actune.session.opening import ARRAYS, FACT, LEARNT, WEIGHT, WeakLabels, load_weak_labels
 from actune.session.quality import agreement
 from actune.session.wording import (
     Told,
@@ -29,11 +30,9 @@ from actune.session.wording import (
     said_of,
     told_of,
 )
+from actune.store.class_state import ClassState
 from actune.store.records import Said
 from actune.store.store import Store
-
-if TYPE_CHECKING:
-    pass
 
 
 class RunRecord:
@@ -45,6 +44,8 @@ class RunRecord:
         self.task = task
         store.classes_expected = len(task.pool.classes)
         store.rows_expected = None if config.resolved.stored else len(task.pool)
+        self._state = ClassState(dict(enumerate(task.pool.classes)))
+        self._changes = 0  # of classes that `_state` knows
         self._lock = RLock()  # for what is kept between calls; any number of threads may ask, tell and predict
 
     def __repr__(self) -> str:
@@ -66,6 +67,13 @@ class RunRecord:
         """Goes on with another configuration, which is kept in run.toml."""
         self.store.seal(config.dumps())
         self.config = config
+
+    @property
+    def config_now(self) -> Config:
+        """The configuration with the classes that there are now, for whoever tells people about the run."""
+        if self.pool.classes == self.config.resolved.classes:
+            return self.config
+        return replace(self.config, resolved=replace(self.config.resolved, classes=self.pool.classes))
 
     @property
     def pool(self) -> Pool:
@@ -111,14 +119,27 @@ class RunRecord:
             raise SettingError(f"seconds must be a number, not {told(seconds)}")
         questions = store.open_questions()[:n] if by is None else store.lease_questions(by, n, seconds)
         self.refresh()
-        return [question_of(question, self.pool) for question in questions]
+        audit, picked = {*self.audit_rows}, {*store.queued()}
+        found = []
+        for question in questions:
+            if question.row in audit:
+                question = replace(question, suggestion=None, confidence=None)
+            shown = question_of(self.named_now(question), self.pool)
+            found.append(replace(shown, audit=question.row in audit, picked=question.row in picked))
+        return found
+
+    def named_now(self, question: QuestionRow) -> QuestionRow:
+        """A question whose suggestion is a class that there is now."""
+        number = None if question.suggestion is None else self.meaning(question.suggestion)
+        return replace(question, suggestion=number, confidence=None if number is None else question.confidence)
 
     def tell(self, answers: Mapping[str, str] | Iterable[Answer]) -> Told:
         """Takes answers on any texts of the pool; on return they are safe on the disk. Nothing is trained."""
         answers = answers_of(answers)
         rows = self._rows([answer.id for answer in answers])
+        self.refresh()
         found = self.store.tell([said_of(answer, row, self.pool) for answer, row in zip(answers, rows, strict=True)])
-        return told_of(found, self.pool)
+        return told_of(found, self.pool, [answer.id for answer in answers])
 
     def knows(self, id: str) -> bool:
         """Whether there is a text with this id."""
@@ -141,14 +162,47 @@ class RunRecord:
         return len(more)
 
     def refresh(self) -> None:
-        """Takes in what this session or another process has added to the pool; the models' side begins anew with it."""
-        if not self.config.resolved.stored:
-            return
+        """Takes in what this session or another process has added: texts, and changes of the classes.
+
+        The models' side begins anew with either.
+        """
         with self._lock:
+            self._take_classes()
+            if not self.config.resolved.stored:
+                return
             if self.store.text_count("pool") > len(self.pool):
                 more = self.store.texts("pool", self.pool.classes, first=len(self.pool))
                 self.task = replace(self.task, pool=self.pool.extended(more))
                 self.__dict__.pop("prepared", None)
+
+    def _take_classes(self) -> None:
+        if (changes := self.store.class_change_count()) == self._changes:
+            return
+        self._changes, state = changes, self.store.class_state()
+        if len(names := state.all_names) < len(self.config.resolved.classes):
+            return  # of an earlier version, which declared none in its database
+        self._state = state
+        self.store.classes_expected = len(names)
+        if names != self.pool.classes:
+            self.task = replace(
+                self.task,
+                **{
+                    split: replace(pool, classes=names)
+                    for split in ("pool", "dev", "test")
+                    if (pool := getattr(self.task, split)) is not None
+                },
+            )
+            self.__dict__.pop("prepared", None)
+
+    def meaning(self, number: int) -> int | None:
+        """The class that a class number stands for now; None where it was retired or removed."""
+        number = self._state.merged.get(number, number)
+        return None if number in self._state.asleep else number
+
+    @property
+    def gone_classes(self) -> frozenset[int]:
+        """The numbers of classes that no text can be given any more."""
+        return frozenset({*self._state.merged, *self._state.asleep})
 
     def unlabelled(self, labels: Labels | None = None) -> int:
         """How many texts nobody has answered or skipped."""
@@ -160,15 +214,46 @@ class RunRecord:
 
         With `final` the same of another fine-tuning at the end.
         """
-        rounds, labels = self.rounds(), self.labels()
+        rounds, labels = self.rounds(), self.training_labels()
         if final:
             newest = next(reversed(self.finals()), None)
             if newest is None or newest.answers_seen is None or newest.round < len(rounds):
                 return True
-            return labels.of_row != self.store.labels(until=newest.answers_seen).of_row
+            return labels.of_row != self.labels_of(newest).of_row
         if not rounds or self.starts_from_a_model(rounds[-1].round):
             return not rounds or bool(labels.of_row)
-        return labels.of_row != self.store.labels(until=rounds[-1].answers_seen).of_row
+        return labels.of_row != self.labels_of(rounds[-1]).of_row
+
+    def news(self) -> int:
+        """How many answers came after those that the newest round knows; a cheap read."""
+        rounds = self.rounds()
+        return self.store.last_answer() - (rounds[-1].answers_seen if rounds else 0)
+
+    # the audit sample, which trains nothing until it is released
+
+    @cached_property
+    def audit_rows(self) -> tuple[int, ...]:
+        """The rows of the audit sample, in the order in which they were drawn; they never change."""
+        marks = self.store.marked("audit") if self.config.request.audit else []
+        return tuple(mark.row for mark in sorted(marks, key=lambda mark: int(mark.value)))
+
+    @property
+    def audit_released(self) -> bool:
+        return bool(self.audit_rows) and bool(self.store.marked("release"))
+
+    def training_labels(self, labels: Labels | None = None) -> Labels:
+        """What a round learns from: not the labels of the audit sample, whose rows are left alone as if skipped."""
+        labels = labels or self.labels()
+        return labels if not self.audit_rows or self.audit_released else labels.without(self.audit_rows)
+
+    def rejected_rows(self) -> frozenset[int]:
+        """Rows that a person wants no pseudo-label on."""
+        return frozenset(mark.row for mark in self.store.marked("reject"))
+
+    def labels_of(self, facts: RoundFacts | FinalFacts) -> Labels:
+        """The labels that a round knew."""
+        labels = self.store.labels(until=facts.answers_seen)
+        return labels if len(labels.of_row) == facts.labels else labels.without(self.audit_rows)
 
     @property
     def final(self) -> FinalFacts | None:
@@ -196,7 +281,8 @@ class RunRecord:
             return Quality()
         newest = next(reversed(self.rounds()), None)
         validated = newest.quality.cross_validation if newest else None
-        return Quality(validated, agreement(self.store.questions(), self.labels().of_row))
+        audit = newest.quality.audit if newest else None
+        return Quality(validated, agreement(self.store.questions(), self.labels().of_row), audit)
 
     def _rows(self, ids: Sequence[str]) -> list[int]:
         """The rows of texts by their ids; the pool has all of them afterwards."""
@@ -215,15 +301,20 @@ class RunRecord:
 
     @cached_property
     def weak(self) -> WeakLabels | None:
-        """What rules voted, where this run was given such votes; a finished one may have dropped them."""
-        dropped = self.done and not self.store.has_arrays(ARRAYS)
-        if not self.config.request.weak or dropped:
-            return None
+        """What rules, class names or an earlier classifier say; a finished run may have dropped it."""
+        request, kept = self.config.request, self.store.has_arrays(ARRAYS)
+        if not request.opens or (not kept and (self.done or request.start_from)):
+            return None  # a classifier to start from has read the pool in the first round
         return load_weak_labels(self.store.load_arrays(ARRAYS), self.store.fact(FACT), self.store.folder)
 
+    @property
+    def weighs_weak(self) -> bool:
+        """Whether weak labels count in later rounds, as answers judge them; not where an earlier version began."""
+        return self.store.fact(WEIGHT) == LEARNT and not self.config.request.keep_weak
+
     def weak_of_row(self, round: int) -> dict[int, int]:
-        """The weak labels that a round learns from: the first one, and with --keep-weak all of them."""
-        used = self.weak is not None and (round == 0 or self.config.request.keep_weak)
+        """The weak labels with full weight in a round: in the first one, and with --keep-weak in all of them."""
+        used = round == 0 or self.config.request.keep_weak
         return self.weak.of_row if used and self.weak else {}
 
     def starts_from_a_model(self, round: int) -> bool:
@@ -231,12 +322,48 @@ class RunRecord:
 
     def can_train(self, labels: Labels) -> bool:
         """Whether there are answers of two classes, or something else that the first model comes from."""
+        labels = self.training_labels(labels)
         enough = len(set(labels.of_row.values())) > 1
-        return enough or self.starts_from_a_model(self.fitted) or bool(self.weak_of_row(self.fitted))
+        weak = self.weak_of_row(self.fitted) or (self.weighs_weak and labels.of_row and self.weak)
+        return enough or self.starts_from_a_model(self.fitted) or bool(weak)
+
+    def usable(self, found: PseudoLabels) -> PseudoLabels:
+        """Pseudo-labels as the classes are now, without those that somebody rejected since."""
+        gone, rejected = self.gone_classes, self.rejected_rows()
+        if not len(found):
+            return found
+        if rejected:
+            found = found.without(rejected)
+        if not gone and not found.is_older(self.pool.classes):
+            return found
+        return found.renamed(self.meaning, len(self.pool.classes))
+
+    def usable_memory(self, memory: Any) -> Any:
+        """A memory bank of predictions with a column for each class; what was remembered of a merged one moves."""
+        if memory is None or memory.ndim != 2:
+            return memory
+        gone, missing = self.gone_classes, len(self.pool.classes) - memory.shape[1]
+        if not gone and missing <= 0:
+            return memory
+        return renamed_columns(memory, self.meaning, len(self.pool.classes))
 
     def _chosen(self, round: int) -> dict[str, Any]:
         """The arrays of the choice for a round; the first questions come without any."""
         return self.store.load_arrays(f"select-{round:03d}") if round else {}
+
+    def newest_choice(self) -> tuple[int, PseudoLabels, Any]:
+        """The newest pseudo-labels, the round that they are for, and the memory bank behind them where there is one.
+
+        They were chosen by a model for the next round, or by a teacher within the last one.
+        """
+        chosen, fitted = self.selected - 1, self.fitted - 1
+        if chosen >= 1:  # the first questions come before any model
+            arrays = self.store.load_arrays(f"select-{chosen:03d}")
+            if any(f"{prefix}rows" in arrays for prefix in (PREFIX, EARLIER_PREFIX)):
+                return chosen, PseudoLabels.from_arrays(arrays), self.memory(chosen)
+        if fitted >= 0 and self.store.has_arrays(f"fit-{fitted:03d}"):
+            return fitted, PseudoLabels.from_arrays(self.store.load_arrays(f"fit-{fitted:03d}")), None
+        return chosen, PseudoLabels.none(), None
 
     def memory(self, round: int) -> Any:
         """The memory bank as the choice for `round` left it."""

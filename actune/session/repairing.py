@@ -12,7 +12,7 @@ from actune.errors import ActuneError, RunFolderError
 from actune.methods.finding import MethodValue
 from actune.session.config import Config, load_config
 from actune.session.session import Session
-from actune.session.setup import check_counts, open_session
+from actune.session.setup import check_counts, class_names, open_session
 from actune.session.verifying import problems_in
 from actune.store.repairing import is_readable, rebuild, recover, set_aside
 from actune.store.store import Store
@@ -67,7 +67,7 @@ def restore_round(session: Session) -> list[str]:
     if round < 0 or not (lost or wanted):
         return done
     facts = session.rounds()[round]
-    labels = store.labels(until=facts.answers_seen)
+    labels = session.labels_of(facts)
     prepared, fitted = session._fit_round(labels, round)
     for model in lost:
         made = session._write_model(prepared.learner_name, fitted.classifier, facts, round, "round")
@@ -78,7 +78,9 @@ def restore_round(session: Session) -> list[str]:
         done.append(f"made again: fit-{round:03d}")
     if chosen := [name for name in wanted if not name.startswith("fit-")]:
         choice = session._select(prepared, fitted.classifier, labels, round)
-        asked = [question.row for question in store.questions(round + 1)]
+        audit = {*session.audit_rows}  # whose questions were mixed in without a suggestion
+        questions = store.questions(round + 1)
+        asked = [each.row for each in questions if each.suggestion is not None or each.row not in audit]
         if asked[: len(choice.selection.questions)] != [question.row for question in choice.selection.questions]:
             return [*done, "the questions of this round would now be others, so its pseudo-labels were not made again"]
         session._save_choice(choice)
@@ -90,7 +92,7 @@ def restore_round(session: Session) -> list[str]:
 def _is_readable(folder: Path, config: Config) -> bool:
     try:
         with Store.reading(folder) as store:
-            store.classes_expected = len(config.resolved.classes)
+            store.classes_expected = len(class_names(store, config))
             store.rows_expected = None if config.resolved.stored else config.resolved.pool
             check_counts(store, config)
             return is_readable(store)

@@ -16,15 +16,17 @@ from actune.core.spec import READING_OPTIONS, RunSpec
 from actune.core.task import Task
 from actune.errors import DataError, SettingError, nearest
 from actune.methods.recipes import find, name_of
-from actune.models.learners import check_learner
+from actune.models.learners import CONTRASTIVE_RECIPE, PAPER_RECIPE, RECIPES, check_learner
 from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
 from actune.rounds.first import FIRST
+from actune.session.naming import useful_names
 from actune.store.store import newest_model_in
 
+SCRIPTS = "released"
 PRESETS = {
     "paper": "follows the paper",
-    "released": "follows the authors' scripts where they differ from the paper (see docs/paper.md)",
+    SCRIPTS: "follows the authors' scripts where they differ from the paper (see docs/paper.md)",
 }
 
 
@@ -35,11 +37,14 @@ def make_request(task: Task, **options: Unpack[RunOptions]) -> RunSpec:
     said = from_keywords(RunSpec, options)
     rounds = task.plan.rounds if said.get("simulated") else 0
     usual = {"data": task.name, "initial": task.plan.initial, "batch": task.plan.batch, "rounds": rounds}
+    if said.get("preset") == SCRIPTS:
+        usual["recipe"] = PAPER_RECIPE
     # the run may be opened from another folder
-    for name in ("model", "start_from", "weak"):
+    for name in ("model", "start_from", "weak", "names"):
         path = Path(said.get(name, "")).expanduser()
         if said.get(name) and said[name] not in KNOWN and exists(path):
             said[name] = str(path.absolute())
+    said["names"] = useful_names(said.get("names", ""), task.pool.classes)
     given = said.pop("changes", {})
     changes = _plain(*split_changes(given)) | {name: word for name, word in given.items() if name in asdict(Words())}
     return RunSpec(**{**usual, **said, "changes": changes})
@@ -56,16 +61,22 @@ def _plain(method: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, 
 def check(request: RunSpec, task: Task) -> None:
     """One sentence for a request that cannot work, before anything is written or loaded."""
     _one_of("preset", request.preset, PRESETS)
+    _one_of("recipe", request.recipe, RECIPES)
+    if request.preset == SCRIPTS and request.recipe == CONTRASTIVE_RECIPE:
+        raise SettingError("--preset released trains as the authors' scripts do: leave --recipe contrastive out")
     find(request.method)
     check_learner(request.learner)
     find_model(request.model)
-    if len(task.pool.classes) < 2:
+    if len(task.pool.classes) < 2 and not request.page:
         raise DataError("the data has only one class: a classifier needs at least two")
     if not 0 <= request.noise < 1:
         raise SettingError(f"--noise must be at least 0 and below 1, not {request.noise}")
     if request.adapt < 0:
         raise SettingError(f"--adapt must be 0 or more steps, not {request.adapt}")
     check_seed(request.seed)
+    if not 0 <= request.distinct <= 1:
+        raise SettingError(f"--distinct must be a similarity from 0 to 1, not {request.distinct}")
+    _check_page(request)
     _check_opening(request)
     if not request.simulated:
         words_of(request.changes, task.pool.classes)
@@ -74,20 +85,38 @@ def check(request: RunSpec, task: Task) -> None:
     _check_plan(request, task)
 
 
+def _check_page(request: RunSpec) -> None:
+    if request.audit < 0:
+        raise SettingError(f"audit must be 0 or more texts, not {request.audit}")
+    if request.audit_every < 2:
+        raise SettingError(
+            f"audit_every must be at least 2, so that other questions are left, not {request.audit_every}"
+        )
+    if request.simulated and (request.audit or request.page):
+        raise SettingError("a simulated run has a test set: an audit sample is for projects that people answer")
+    if request.page and (request.opens or request.first not in ("", "random")):
+        raise SettingError(
+            "a project for the page begins with texts that are drawn at random: leave first, weak and start_from out"
+        )
+
+
 def _check_opening(request: RunSpec) -> None:
     from actune.weak.label_models import LABEL_MODELS
 
     if request.first:
         _one_of("--first choice", request.first, FIRST)
     _one_of("label model", request.label_model, LABEL_MODELS)
-    if request.keep_weak and not request.weak:
-        raise SettingError("--keep-weak needs weak labels: add --weak or --votes FILE")
+    if request.keep_weak and not (request.weak or request.names):
+        raise SettingError("--keep-weak needs weak labels: add --weak, --votes FILE or --names")
     if request.opens and request.first:
         raise SettingError(
-            "--first cannot be used with --weak, --votes or --start-from, because their model selects the first texts"
+            "--first cannot be used with --weak, --votes, --names or --start-from, because their model selects the "
+            "first texts"
         )
     if request.weak and request.start_from:
         raise SettingError("--weak (or --votes) and --start-from cannot be combined: choose one")
+    if request.names and (request.weak or request.start_from):
+        raise SettingError("--names cannot be combined with --weak, --votes or --start-from: choose one")
 
 
 def _check_plan(request: RunSpec, task: Task) -> None:

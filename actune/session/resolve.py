@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -94,6 +95,44 @@ def resolve_request(
     return Config(request, resolved, settings, training, at_the_end, versions())
 
 
+def resolve_at_once(request: RunSpec, task: Task) -> Config:
+    """The same without a look at the machine or the encoder: nothing that takes time is imported or loaded.
+
+    The learner that `auto` means is the cheapest one, whose encoder is fine-tuned at the end.
+    """
+    automatic = [kind for kind in LEARNERS.values() if kind.automatic]
+    name = automatic[-1].name if request.learner == AUTO else find_learner(request.learner).name
+    final = request.learner == AUTO and find_learner(name).is_frozen_encoder
+    kind_of_device = "cuda" if request.device.startswith("cuda") else "cpu"
+    resolved = Resolved(
+        classes=task.pool.classes,
+        fingerprint="",  # the texts lie in the folder
+        pool=len(task.pool),
+        dev=len(task.dev) if task.dev else 0,
+        test=len(task.test) if task.test else 0,
+        stored=True,
+        horizon=request.rounds or HORIZON,
+        learner=name,
+        device=request.device,
+        threads=_threads(),
+        precision="",
+        final=final,
+        model_found=find_model(request.model).found,
+        notes=(*task.notes, *task.pool.notes),
+        method_origin=origin_of(request.method),
+    )
+    changes = split_changes(request.changes)[1]
+    training = training_of(request, task, name, kind_of_device, changes)
+    at_the_end = training_of(request, task, final_learner().name, kind_of_device, {})
+    return Config(request, resolved, settings_of(request, task), training, at_the_end, versions())
+
+
+def _threads() -> int:
+    """The processors that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
 def settings_of(request: RunSpec, task: Task) -> Settings:
     """The task's settings, as its preset and then the request change them."""
     released = task.released.get("settings", {}) if request.preset == "released" else {}
@@ -102,13 +141,18 @@ def settings_of(request: RunSpec, task: Task) -> Settings:
 
 def training_of(request: RunSpec, task: Task, learner: str, device: str, changes: Mapping[str, Any]) -> Training:
     """The recipe of a learner on a kind of device, as the task, the preset and these changes make it."""
-    usual = recipe_for(learner, device)
-    recipe = override(usual, task.training)
+    usual = recipe_for(learner, device, request.recipe)
+    recipe = override(usual, _fitting(task.training, usual))
     if request.preset == "released":
         whole = usual.steps == PAPER.steps  # shorter recipes keep their own lengths
         recipe = override(recipe, RELEASED | (task.released.get("training", {}) if whole else {}))
     recipe = override(recipe, changes)
     return replace(recipe, fast=fast.enabled(recipe))  # a run that begins without fast code goes on without it
+
+
+def _fitting(task: Mapping[str, Any], recipe: Training) -> Mapping[str, Any]:
+    """What a task changes in a recipe: its batches are the paper's, and balanced ones have sizes of their own."""
+    return {name: value for name, value in task.items() if name != "labelled_batch" or not recipe.balanced_batches}
 
 
 def encoder_folder(

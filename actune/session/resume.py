@@ -16,7 +16,7 @@ from actune.session.preparing import method_of
 from actune.session.request import check, make_request
 from actune.session.resolve import fingerprint
 from actune.session.session import Session
-from actune.session.setup import create, find_task, open_session
+from actune.session.setup import as_asked, create, find_task, open_session
 from actune.store.store import FILE
 
 
@@ -34,6 +34,7 @@ def open_or_create(folder: Path, task: Task, options: RunOptions, progress: Prog
     """The session of `folder`, new or as it was left; a larger number of rounds extends it."""
     if (folder / FILE).exists() and not load_config(folder).request.simulated:
         raise RunFolderError(f"{str(folder)!r} is a labelling project, not a simulated run: choose another folder")
+    task = as_asked(task, options.get("no_dev"))
     request = make_request(task, **options)
     if not _holds(folder, request):
         return create(folder, task, progress=progress, **options)

@@ -20,12 +20,18 @@ from actune.core.training_set import PseudoLabels
 from actune.data.frames import Data
 from actune.data.texts import texts_of
 from actune.errors import DataError, SettingError
+from actune.models.starting import saved_classes
+from actune.session.auditing import Auditing
+from actune.session.classes import ClassVerbs
 from actune.session.clock import Clock
 from actune.session.config import Config
+from actune.session.insight import Insight
 from actune.session.logs import log_facts
+from actune.session.opening import guessed_labels
 from actune.session.preparing import method_of, prepare, prepare_for_the_end, prepare_for_the_start
+from actune.session.progress import Progressing
 from actune.session.quality import agreement
-from actune.session.record import RunRecord
+from actune.session.remarks import Remarks
 from actune.session.wording import (
     nothing_left_to_ask,
     too_few_answers,
@@ -33,6 +39,8 @@ from actune.session.wording import (
 from actune.store.files import EARLIER_FINALS, FINAL
 from actune.store.records import ModelRow
 from actune.store.store import Store, newest_model_in
+
+DIVERSE = "diverse_batch"  # a fact: the first batch that is spread over the pool was chosen
 
 if TYPE_CHECKING:
     from actune.core.classifier import Classifier
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
     from actune.rounds.selecting import Choice
 
 
-class Session(RunRecord):
+class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
     """One run. All that changes over time lies in its store; a Session object can be thrown away at any moment."""
 
     models: Literal["none", "last", "all"] = "last"  # which rounds' models a simulated run keeps
@@ -72,7 +80,7 @@ class Session(RunRecord):
         with self.store.advancing():
             if self.selected == self.fitted:
                 return self._select_after_the_end()
-            labels = self.labels()
+            labels = self.training_labels()
             if self.can_train(labels):
                 return self._round(labels)
             if self.config.request.simulated or self.store.open_questions():
@@ -86,7 +94,7 @@ class Session(RunRecord):
         Gives how many there are: none where no text is left to ask about.
         """
         with self.store.advancing():
-            labels = self.labels()
+            labels = self.training_labels()
             return self._choose_more(labels) if self.unlabelled(labels) else 0
 
     def finish(self) -> FinalFacts:
@@ -103,7 +111,7 @@ class Session(RunRecord):
             )
         with self.store.advancing():
             self._drop_old_memories()  # of a process that was killed just after the commit of its round
-            labels, started = self.labels(), time.perf_counter()
+            labels, started = self.training_labels(), time.perf_counter()
             if not self.can_train(labels):
                 raise too_few_answers(labels, self.pool.classes, len(self.store.open_questions()))
             checkpoints = self.store.checkpoints
@@ -113,7 +121,7 @@ class Session(RunRecord):
             if predictions:
                 self.store.save_arrays(f"final-{self.fitted:03d}", predictions)
             seconds = time.perf_counter() - started
-            notes = _unique(prepared.learner.notes)
+            notes = _unique([*prepared.learner.notes, *fitted.notes])
             seen = labels.last_answer
             known = {"round": self.fitted, "labels": len(labels.of_row), "answers_seen": seen, **asdict(metrics)}
             facts = FinalFacts(**known, seconds=seconds, notes=notes)
@@ -134,7 +142,7 @@ class Session(RunRecord):
         clock.stop("fit")
         metrics, predictions = measure(prepared, fitted.classifier)
         gain, dev_gain = gains(prepared, fitted, metrics)
-        quality = self._measured_without_test(prepared, labels, round)
+        quality = self._measured_without_test(prepared, fitted.classifier, labels, round)
         clock.stop("evaluate")
         last = 0 < self.config.request.fits <= round + 1
         choice = None if last else self._select(prepared, fitted.classifier, labels, round)
@@ -149,7 +157,7 @@ class Session(RunRecord):
             gain=gain,
             dev_gain=dev_gain,
             seconds=clock.seconds,
-            notes=_unique(prepared.learner.notes),
+            notes=_unique([*prepared.learner.notes, *fitted.notes]),
             quality=quality,
         )
         self._save_fit(prepared, fitted, round, predictions)
@@ -165,15 +173,27 @@ class Session(RunRecord):
             self._drop_old_memories()
         return facts
 
-    def _measured_without_test(self, prepared: PreparedTask, labels: Labels, round: int) -> Quality:
+    def _measured_without_test(
+        self, prepared: PreparedTask, classifier: Classifier, labels: Labels, round: int
+    ) -> Quality:
         """The quality as a round stores it; nothing is cross-validated where there is a test set."""
+        from actune.rounds.auditing import audit_quality
         from actune.rounds.cross_validating import cross_validate
 
         if self.config.request.simulated:
             return Quality()
         streams = Streams(self.config.request.seed, round)
         validated = None if self.task.test else cross_validate(prepared, labels, streams)
-        return Quality(validated, agreement(self.store.questions(), labels.of_row))
+        held_out = self._audit_labels(labels)
+        audit = audit_quality(prepared, classifier, held_out, streams) if held_out else None
+        return Quality(validated, agreement(self.store.questions(), labels.of_row), audit)
+
+    def _audit_labels(self, labels: Labels) -> dict[int, int]:
+        """The labels of the audit sample, as they were when the round began; none that the round trains on."""
+        if not self.audit_rows or labels.of_row.keys() & {*self.audit_rows}:
+            return {}
+        answered = self.store.labels(until=labels.last_answer).of_row
+        return {row: answered[row] for row in self.audit_rows if row in answered}
 
     def _fit_round(self, labels: Labels, round: int) -> tuple[PreparedTask, Fitted]:
         """The round's model: fitted, or the user's own classifier where the run begins with that."""
@@ -186,26 +206,49 @@ class Session(RunRecord):
         folder = model_in(newest_model_in(Path(self.config.request.start_from)))
         prepared = prepare_for_the_start(self.config, self.task, folder, self.progress, self.shared)
         classifier = load_start(prepared.learner, folder, self.config.resolved.classes)
+        if self.weighs_weak:
+            guessed_labels(prepared, classifier).save(self.store)
+            self.__dict__.pop("weak", None)
         return prepared, Fitted(classifier, training_set(labels, {}, PseudoLabels.none()), PseudoLabels.none())
 
     def _fit(self, prepared: PreparedTask, labels: Labels, round: int, chosen: int) -> Fitted:
         from actune.rounds.fitting import fit, training_set
+        from actune.rounds.weighing import Weighed, weigh
 
-        training = training_set(labels, self.weak_of_row(round), PseudoLabels.from_arrays(self._chosen(chosen)))
-        streams = Streams(self.config.request.seed, round)
-        return fit(prepared, self.method, labels, training, streams, self.config.resolved.horizon)
+        streams, weak, weighed = Streams(self.config.request.seed, round), self.weak_of_row(round), Weighed()
+        if self.weighs_weak and self.weak:
+            judged = len(set(labels.of_row.values())) > 1
+            weighed = weigh(prepared, labels, self.weak.guesses, streams) if judged else weighed
+            weak = {} if judged else self.weak.of_row
+        trusted, rejected = self.usable(PseudoLabels.from_arrays(self._chosen(chosen))), self.rejected_rows()
+        training = training_set(labels, weak, trusted, weighed.rows)
+        fitted = fit(prepared, self.method, labels, training, streams, self.config.resolved.horizon, rejected)
+        return replace(fitted, notes=weighed.notes)
 
     def _select(self, prepared: PreparedTask, classifier: Classifier, labels: Labels, round: int) -> Choice:
         """What the model of `round` chooses for the next one."""
         from actune.rounds.selecting import select
 
         request = self.config.request
-        streams, memory = Streams(request.seed, round), self.memory(round)
+        streams, memory = Streams(request.seed, round), self.usable_memory(self.memory(round))
         horizon, suggest = self.config.resolved.horizon, not request.simulated
-        return select(prepared, self.method, classifier, labels, streams, memory, request.batch, horizon, suggest)
+        explain, rejected = request.page, self.rejected_rows()
+        return select(
+            prepared,
+            self.method,
+            classifier,
+            labels,
+            streams,
+            memory,
+            request.batch,
+            horizon,
+            suggest,
+            explain,
+            rejected,
+        )
 
     def _select_after_the_end(self) -> RoundFacts:
-        labels = self.labels()
+        labels = self.training_labels()
         choice = self._select(*self._model_of_the_last_round(), labels, self.fitted - 1)
         self.store.commit(selection=self._save_choice(choice))
         return self.rounds()[-1]
@@ -225,8 +268,63 @@ class Session(RunRecord):
         else:
             rows, _ = rows_for_a_person(request, self.pool, labels, lambda: self.prepared)
             questions = [QuestionRow(0, row, None, None) for row in rows]
-        self.store.add_questions(questions)
-        return len(questions)
+        return self.store.add_questions(self.with_audit(questions))
+
+    # a project for a page, before its first model
+
+    def draw(self, n: int = 10) -> int:
+        """More texts drawn at random, for people who wait for the first batch; cheap, and no model is touched.
+
+        Gives how many there are: none once there is a model, or where no text is left.
+        """
+        from actune.rounds.first import drawn_rows
+
+        if self.fitted or self.config.request.simulated:
+            return 0
+        asked = [question.row for question in self.store.questions(0)]
+        rows = drawn_rows(self.pool, self.training_labels(), n, self.config.request.seed, asked)
+        return self.store.add_questions(self.with_audit([QuestionRow(0, row, None, None) for row in rows]))
+
+    def draw_unsure(self, n: int = 10) -> int:
+        """More texts of which the newest model was least sure when it read the pool, for people who wait for a round.
+
+        Cheap, and no model is touched. Gives how many there are: none without a model, or where no text is left.
+        """
+        import numpy as np
+
+        round = self.fitted
+        arrays = self._arrays(round)
+        if not round or "seen_confidence" not in arrays:
+            return 0
+        labels = self.labels()
+        taken = {*labels.of_row, *labels.skipped, *self.audit_rows}
+        taken.update(question.row for question in self.store.questions(round))
+        sure = arrays["seen_confidence"].astype(np.float32)
+        sure[[row for row in taken if row < len(sure)]] = np.inf
+        order = np.argsort(sure, kind="stable")[:n]
+        seen = ((int(row), self.meaning(int(arrays["seen_classes"][row]))) for row in order if np.isfinite(sure[row]))
+        chosen = [QuestionRow(round, row, number, None if number is None else float(sure[row])) for row, number in seen]
+        return self.store.add_questions(self.with_audit(chosen))
+
+    def diversify(self) -> int:
+        """The first batch that is spread over the whole pool, for which all texts are embedded.
+
+        Gives how many questions there are: none once there is a model, or where this was done before.
+        """
+        from actune.rounds.first import rows_for_a_person
+
+        request = self.config.request
+        with self.store.advancing():
+            if self.fitted or not request.page or self.store.fact(DIVERSE):
+                return 0
+            asked = [question.row for question in self.store.questions(0)]
+            labels = self.training_labels()
+            free, rows = labels.without({*asked} - labels.of_row.keys()), list[int]()
+            if self.unlabelled(free):
+                spread = replace(request, first="representatives")
+                rows, _ = rows_for_a_person(spread, self.pool, free, lambda: self.prepared)
+            questions = self.with_audit([QuestionRow(0, row, None, None) for row in rows])
+            return self.store.add_questions(questions, {DIVERSE: True})
 
     def _model_of_the_last_round(self) -> tuple[PreparedTask, Classifier]:
         folder = self.store.newest_model(kinds=("round",))
@@ -237,7 +335,7 @@ class Session(RunRecord):
         else:
             prepared = self.prepared
         self.store.check_model(folder)
-        return prepared, prepared.learner.load(folder)
+        return prepared, prepared.load(folder, len(saved_classes(folder)))
 
     def _save_fit(
         self, prepared: PreparedTask, fitted: Fitted, round: int, predictions: Mapping[str, Any] | None = None
@@ -258,7 +356,8 @@ class Session(RunRecord):
             files[f"memory-{round:03d}"] = {"memory": choice.memory}
         for name, arrays in files.items():
             self.store.save_arrays(name, arrays)
-        return replace(choice.selection, arrays=tuple(files))
+        questions = self.with_audit(choice.selection.questions)
+        return replace(choice.selection, questions=questions, arrays=tuple(files))
 
     def _drop_old_memories(self) -> None:
         """Only the newest memory bank is used again, or the one before it, where a damaged choice is made again."""
@@ -327,7 +426,7 @@ class Session(RunRecord):
         from actune.session.card import model_card
 
         with self.store.new_model(round, kind) as (model, folder):
-            card = model_card(self.config, learner, len(self.pool), [*self.rounds(), facts])
+            card = model_card(self.config_now, learner, len(self.pool), [*self.rounds(), facts])
             classifier.save(folder, self.pool.classes, card)
             (folder / "README.md").write_text(card, encoding="utf-8")  # a learner from outside may not have done it
         return self.store.with_digest(model)
@@ -335,7 +434,9 @@ class Session(RunRecord):
     @cached_property
     def prepared(self) -> PreparedTask:
         """The learner and its texts, made when first needed: it is what imports torch."""
-        return prepare(self.config, self.task, self.progress, self.shared)
+        prepared = prepare(self.config, self.task, self.progress, self.shared)
+        prepared.gone = self.gone_classes
+        return prepared
 
     @cached_property
     def method(self) -> Method:

@@ -23,12 +23,12 @@ from actune.data.tasks import resolve
 from actune.errors import DataError, RunFolderError, SettingError
 from actune.methods.finding import MethodValue, is_named
 from actune.methods.recipes import name_of
-from actune.rounds.first import first_rows
+from actune.rounds.first import FIRST, FIRST_DRAW, drawn_rows, first_rows
 from actune.session.config import Config, load_config
-from actune.session.opening import WeakLabels, weak_labels
+from actune.session.opening import LEARNT, NO_NAMES, WEIGHT, WeakLabels, named_labels, weak_labels
 from actune.session.preparing import method_of
 from actune.session.request import check, check_reading, check_seed, make_request
-from actune.session.resolve import fingerprint, resolve_request
+from actune.session.resolve import fingerprint, resolve_at_once, resolve_request
 from actune.session.session import Session
 from actune.store.records import Said
 from actune.store.store import Store, check_free
@@ -56,11 +56,14 @@ def create(
         )
     check_reading(options.get("reading", {}))
     task = data if isinstance(data, Task) else project_task(as_pool(data, options.get("reading", {})))
+    task = as_asked(task, options.get("no_dev"))
     request = make_request(task, **options)
     check(request, task)
     check_free(folder)  # before anything takes time
+    if options.get("names") and not request.names:
+        task = replace(task, notes=(*task.notes, NO_NAMES))
     weak = weak_labels(request, task) if request.weak else None
-    config = resolve_request(request, task, progress, weak)
+    config = resolve_at_once(request, task) if request.page else resolve_request(request, task, progress, weak)
     with Store.creating(folder) as store:
         session = Session(store, config, task, progress)
         session.method = method_of(config)  # now, so that a mistake in it is told at once
@@ -94,11 +97,20 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
     if not simulated:
         known = task.pool.known_rows()
         store.tell([Said(row, "label", int(task.pool.labels[row]), "file") for row in known])
+    if session.config.request.names:
+        weak = named_labels(session.config.request, session.prepared)
     if weak is not None:
         weak.save(store)
-    rows, how = first_rows(session.config.request, task.pool, session.labels(), lambda: session.prepared)
-    questions = [QuestionRow(0, row, None, None) for row in rows]
+    if session.config.request.opens and not session.config.request.keep_weak:
+        store.set_fact(WEIGHT, LEARNT)
     store.declare_classes(task.pool.classes, by="start")
+    session.draw_audit()
+    request, labels = session.config.request, session.training_labels()
+    if request.page:
+        rows, how = drawn_rows(task.pool, labels, FIRST_DRAW, request.seed), FIRST["random"]
+    else:
+        rows, how = first_rows(request, task.pool, labels, lambda: session.prepared)
+    questions = session.with_audit([QuestionRow(0, row, None, None) for row in rows])
     store.commit(selection=Selection(0, questions, how))
 
 
@@ -119,7 +131,8 @@ def open_session(folder: str | Path, progress: Progress = silent, method: str | 
     if config.resolved.stored:
         task = _stored_task(store, config)
     else:
-        task = find_task(config.request.data, config.request.reading, config.request.seed, config.request.preset)
+        found = find_task(config.request.data, config.request.reading, config.request.seed, config.request.preset)
+        task = as_asked(found, config.request.no_dev)
         if fingerprint(task) != config.resolved.fingerprint:
             raise RunFolderError(
                 f"{config.request.data!r} has changed since {str(folder)!r} was created: restore the data"
@@ -129,6 +142,11 @@ def open_session(folder: str | Path, progress: Progress = silent, method: str | 
     if method is not None:
         session.method = method_of(config, named=method if isinstance(method, str) else "")
     return session
+
+
+def as_asked(task: Task, no_dev: bool | None) -> Task:
+    """The task with the splits that a run uses."""
+    return task.without_dev() if no_dev else task
 
 
 def find_task(data: str, reading: Mapping[str, Any], seed: int, preset: str = "paper") -> Task:
@@ -161,6 +179,7 @@ def project_task(pool: Pool, name: str = "project") -> Task:
 def check_counts(store: Store, config: Config) -> None:
     """One sentence where parts of a folder are not of the same run, or of different times."""
     fitted, selected, classes = store.rounds(), store.selection_count(), len(config.resolved.classes)
+    ever = len(class_names(store, config))
     known = len({change.class_number for change in store.class_changes() if change.kind == "add"})
     models = [model.round for model in store.models() if model.kind == "round"]
     wrong = ""
@@ -170,18 +189,24 @@ def check_counts(store: Store, config: Config) -> None:
         wrong = f"a model of round {max(models)}, and {len(fitted)} finished rounds"
     elif known and known < classes:
         wrong = f"{known} classes, and run.toml has {classes}"
-    elif any(len(facts.class_counts) > classes for facts in fitted):
-        wrong = f"more classes than the {classes} of run.toml"
+    elif any(len(facts.class_counts) > ever for facts in fitted):
+        wrong = f"more classes than the {ever} of this run"
     if wrong:
         todo = f"run `actune verify {store.folder}`, or restore a backup"
         raise RunFolderError(f"the database of {str(store.folder)!r} has {wrong}: {todo}")
+
+
+def class_names(store: Store, config: Config) -> tuple[str, ...]:
+    """A name for every class number that there ever was; runs of earlier versions declared none in their database."""
+    names = store.class_state().all_names
+    return names if len(names) >= len(config.resolved.classes) else config.resolved.classes
 
 
 def _stored_task(store: Store, config: Config) -> Task:
     pools = {}
     for split in ("pool", "dev", "test"):
         if store.text_count(split):
-            pools[split] = store.texts(split, config.resolved.classes)
+            pools[split] = store.texts(split, class_names(store, config))
     if "pool" not in pools:
         raise RunFolderError(f"{str(store.folder)!r} has no texts: restore it from a backup")
     return Task(config.request.data, pools["pool"], pools.get("dev"), pools.get("test"), config.settings)

@@ -68,7 +68,11 @@ def status(session: Session) -> Status:
     return Status(
         texts=len(session.pool),
         labels=len(labels.of_row),
-        class_counts=dict(zip(names, labels.counts(len(names)), strict=True)),
+        class_counts={
+            name: count
+            for number, (name, count) in enumerate(zip(names, labels.counts(len(names)), strict=True))
+            if number not in session.gone_classes
+        },
         skipped=len(labels.skipped),
         questions=len(session.store.open_questions()),
         unlabelled=session.unlabelled(labels),

@@ -8,7 +8,7 @@ from pathlib import Path
 from actune.core.checks import checked_folder
 from actune.errors import ActuneError, RunFolderError
 from actune.session.config import load_config
-from actune.session.setup import check_counts
+from actune.session.setup import check_counts, class_names
 from actune.store.store import FILE, Store
 from actune.store.verifying import problems_of
 
@@ -45,7 +45,7 @@ def problems_in(folder: Path) -> list[str]:
     try:
         with Store.reading(folder) as store:
             if config is not None:
-                store.classes_expected = len(config.resolved.classes)
+                store.classes_expected = len(class_names(store, config))
                 store.rows_expected = None if config.resolved.stored else config.resolved.pool
             found += problems_of(store)
             if config is not None and not found:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from actune.core.places import exists
+from actune.core.places import exists, is_folder, is_regular
 from actune.core.pool import Pool
 from actune.core.spec import OWN_VOTES
 from actune.core.task import Task
@@ -82,8 +82,8 @@ def read_votes(
 
 def _data_dir(source: str, reading: Mapping[str, Any]) -> Path | str | None:
     """A named data set may also be meant by the path of its folder."""
-    is_folder = source not in ("", *cards()) and Path(source).is_dir()
-    return Path(source).resolve().parent if is_folder else reading.get("data_dir")
+    found = source not in ("", *cards()) and is_folder(Path(source))
+    return Path(source).resolve().parent if found else reading.get("data_dir")
 
 
 def _pool(table: Table, words: Mapping[str, str], needs_texts: bool) -> tuple[Pool, bool]:
@@ -100,7 +100,7 @@ def _where(rules: str | None, table: Table) -> Where:
 
 def _from_table(path: str, task: Task, reading: Mapping[str, Any], source: str) -> Votes:
     """The votes in a table, by id where it has ids."""
-    if not Path(path).is_file() and not Path(path).suffix:
+    if not is_regular(Path(path)) and not Path(path).suffix:
         raise DataError(
             f"{path or task.name} is not a file with votes: give a table of votes or a rules file (.toml, .py)"
         )
@@ -132,7 +132,7 @@ def _check_ids(ids: Sequence[str], path: str, task: Task, reading: Mapping[str, 
         raise DataError(f"{path} has more than one row with the id {twice!r}: every row needs a different id")
     pools = [pool for pool in (task.pool, task.dev, task.test) if pool is not None]
     strange = set(ids).difference(*(pool.ids for pool in pools))
-    if strange and Path(source).is_file():  # rows may have been left out of the task, such as unlabelled ones
+    if strange and is_regular(Path(source)):  # rows may have been left out of the task, such as unlabelled ones
         data = read_table(source, reading.get("encoding"))
         strange.difference_update(_ids(data, reading) or map(str, range(len(data))))
     if strange and task.bundled:  # a sample of a named data set leaves rows out too

@@ -23,6 +23,25 @@ class Told:
     repeated: int
     changed: tuple[str, ...]  # ids whose earlier answer was another one
     skipped: int
+    saved: tuple[Saved, ...] = ()  # each answer, in their order
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A word that stands, or stood, on a text."""
+
+    kind: Kind
+    label: str | None
+
+
+@dataclass(frozen=True)
+class Saved:
+    """One answer that is on the disk: its number in the log, None where nothing had to be written, and what stood."""
+
+    id: str
+    client: str | None
+    number: int | None
+    before: Standing | None
 
 
 def question_of(question: QuestionRow, pool: Pool) -> Question:
@@ -47,6 +66,10 @@ def answers_of(answers: Mapping[str, str] | Iterable[Answer]) -> list[Answer]:
             raise DataError(f"{told(answer)} is not an answer: pass a dict {{id: label}} or a list of actune.Answer")
         if not isinstance(answer.id, str):
             raise DataError(f"the id of an answer must be a string, such as '7', not {told(answer.id)}")
+        said = [word for word in ("unskip", "clear", "unsure") if getattr(answer, word)]
+        if len(said) + (answer.label is not None) > 1:
+            words = [*(["a label"] if answer.label is not None else []), *said]
+            raise DataError(f"the answer on {told(answer.id)} has {' and '.join(words)}: give one of them")
         if not is_text(answer.by):
             raise DataError(f"who answers must be a name without broken characters, not {told(answer.by)}")
     return found
@@ -54,15 +77,37 @@ def answers_of(answers: Mapping[str, str] | Iterable[Answer]) -> list[Answer]:
 
 def said_of(answer: Answer, row: int, pool: Pool) -> Said:
     """An answer as the store takes it."""
+    if answer.label is not None and not pool.classes:
+        raise DataError("this project has no classes yet: declare them before the first answer")
     number = None if answer.label is None else pool.class_number(answer.label)
-    kind: Kind = "label" if number is not None else "unskip" if answer.unskip else "skip"
-    return Said(row, kind, number, answer.by, answer.seconds)
+    kind: Kind = "skip"
+    if number is not None:
+        kind = "label"
+    elif answer.unskip:
+        kind = "unskip"
+    elif answer.clear:
+        kind = "clear"
+    elif answer.unsure:
+        kind = "unsure"
+    return Said(row, kind, number, answer.by, answer.seconds, answer.client)
 
 
-def told_of(recorded: Recorded, pool: Pool) -> Told:
-    """What became of answers, as people see it."""
+def told_of(recorded: Recorded, pool: Pool, ids: Sequence[str]) -> Told:
+    """What became of answers on the texts with these ids, as people see it."""
     changed = tuple(pool.ids[row] for row in recorded.changed)
-    return Told(recorded.new, recorded.repeated, changed, recorded.skipped)
+    saved = tuple(
+        Saved(id, each.client, each.number, standing_of(each.before, pool))
+        for id, each in zip(ids, recorded.saved, strict=True)
+    )
+    return Told(recorded.new, recorded.repeated, changed, recorded.skipped, saved)
+
+
+def standing_of(word: tuple[Kind, int | None] | None, pool: Pool) -> Standing | None:
+    """The kind and the class of a word, as people see it."""
+    if word is None:
+        return None
+    kind, label = word
+    return Standing(kind, None if label is None else pool.classes[label])
 
 
 def too_few_answers(labels: Labels, classes: Sequence[str], questions: int) -> DataError:

@@ -11,9 +11,11 @@ from typing import Any
 SIZE = 16  # bytes: enough to find damage
 # the columns that a digest covers, in their order
 COLUMNS = {
-    "answers": "number, row, kind, label, by, at, seconds, round",
-    "class_changes": "number, kind, class, name, target, after, by, at",
+    "answers": "number, row, kind, label, by, at, seconds, round, client, before",
+    "class_changes": "number, kind, class, name, target, after, by, at, step, undoes, client",
+    "marks": "number, row, kind, value, by, at, after, client",
 }
+FIRST_COLUMNS = 8  # that every row has; those that came later count in a digest where they have a value
 
 
 def now() -> str:
@@ -23,7 +25,10 @@ def now() -> str:
 
 def link(before: bytes, values: Sequence[Any]) -> bytes:
     """The digest of a row of the log that comes after the one with the digest `before`."""
-    return blake2b(before + repr(tuple(values)).encode("utf-8", "replace"), digest_size=SIZE).digest()
+    kept = list(values)
+    while len(kept) > FIRST_COLUMNS and kept[-1] is None:
+        kept.pop()
+    return blake2b(before + repr(tuple(kept)).encode("utf-8", "replace"), digest_size=SIZE).digest()
 
 
 def last_link(connection: sqlite3.Connection, table: str) -> bytes:

@@ -45,6 +45,7 @@ class Connections:
         self._sound = create  # a database of one's own making
         self.readonly = readonly or not (create or writable(path))
         self._closed = False
+        self._patience: float = PATIENCE
         self._copy: TemporaryDirectory[str] | None = None
         self._place = _uri(path, "rwc" if create else "rw")
         self._forget()
@@ -74,6 +75,11 @@ class Connections:
                 check_pages(connection)
             self._sound = True
             yield connection
+
+    def wait_at_most(self, seconds: float) -> None:
+        """How long a locked database is waited for from now on."""
+        self._patience = seconds
+        self._close_idle()
 
     def check(self) -> None:
         """One sentence for a damaged database, which must not be written to; it takes longer with its size."""
@@ -144,7 +150,7 @@ class Connections:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self._place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            self._place, uri=True, timeout=self._patience, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA synchronous = FULL")  # what was committed survives a power cut
         harden(connection)
@@ -216,7 +222,7 @@ def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         problem = str(error)
         if "locked" in problem or "busy" in problem:
-            raise Busy(f"{str(path)!r} was locked by another process for {PATIENCE} seconds: try again") from error
+            raise Busy(f"{str(path)!r} was locked by another process for too long: try again") from error
         if "full" in problem:
             raise StorageError(f"the disk is full: nothing of this step was written to {str(path)!r}") from error
         if "disk I/O" in problem:

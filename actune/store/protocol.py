@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from actune.core.facts import FinalFacts, QuestionRow, RoundFacts, Selection
 from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.strings import Strings
+from actune.store.class_state import ClassState
 from actune.store.records import (
     AnswerRow,
     Chunk,
     ClassChange,
     Counts,
     Lease,
+    Mark,
+    MarkKind,
+    MarkRow,
     ModelRow,
     Recorded,
     Said,
+    Standing,
     Word,
 )
 
@@ -86,6 +91,14 @@ class Events(Protocol):
         """The last word of each person on one row, in the order of the answers."""
         ...
 
+    def word_on(self, row: int) -> Word | None:
+        """The word that counts on one row."""
+        ...
+
+    def words_on(self, rows: Sequence[int]) -> list[Word]:
+        """The words that count on some rows."""
+        ...
+
     def labels(self, until: int | None = None) -> Labels:
         """What the answers add up to, now or after the answer with the number `until`."""
         ...
@@ -94,14 +107,57 @@ class Events(Protocol):
         """How many rows are labelled and skipped."""
         ...
 
+    def history(
+        self, limit: int, before: int | None, by: str | None, rows: Collection[int] | None, label: int | None
+    ) -> list[AnswerRow]:
+        """The newest answers below a number, newest first: of one person, on some rows, or of one class."""
+        ...
+
+    def said(self, numbers: Collection[int]) -> dict[int, AnswerRow]:
+        """Single answers of the log by their numbers."""
+        ...
+
+    def answers_by_hour(self) -> list[tuple[str, int]]:
+        """How many answers came in each hour, as `2026-01-31T09` in UTC."""
+        ...
+
+    def median_seconds(self) -> float | None:
+        """The median time of the answers whose time is known."""
+        ...
+
+    def last_answer(self) -> int:
+        """The number of the newest answer."""
+        ...
+
+    # marks
+
+    def mark(self, marks: Sequence[Mark]) -> int:
+        """Appends notes, flags and the like; gives how many were new."""
+        ...
+
+    def marked(self, kind: MarkKind, rows: Collection[int] | None = None) -> Sequence[Standing]:
+        """The marks of a kind that stand."""
+        ...
+
+    def mark_log(self) -> list[MarkRow]:
+        """All marks that were ever made."""
+        ...
+
+    def queued(self) -> list[int]:
+        """The rows that somebody picked and nobody has answered since, the first picked first."""
+        ...
+
     # questions
 
     def questions(self, round: int | None = None) -> list[QuestionRow]:
         """The questions of one round, or all that were ever asked."""
         ...
 
-    def add_questions(self, questions: Sequence[QuestionRow]) -> None:
-        """Appends questions to those of their round, which are chosen already."""
+    def add_questions(self, questions: Sequence[QuestionRow], facts: Mapping[str, Any] | None = None) -> int:
+        """Appends questions to those of their round, which are chosen already, and keeps single facts with them.
+
+        Gives how many were new: two who add at once may have chosen the same.
+        """
         ...
 
     def open_questions(self) -> list[QuestionRow]:
@@ -188,16 +244,36 @@ class Events(Protocol):
         """Adds the first classes; where there are some already this does nothing."""
         ...
 
-    def add_class(self, name: str, by: str) -> int:
+    def add_class(self, name: str, by: str, client: str | None = None) -> int:
         """Adds a class; gives its number."""
         ...
 
-    def rename_class(self, old: str, new: str, by: str) -> None:
+    def rename_class(self, old: str, new: str, by: str, client: str | None = None) -> None:
         """Gives a class another name; its number and its answers stay."""
         ...
 
-    def merge_classes(self, old: str, into: str, by: str) -> None:
+    def merge_classes(self, old: str, into: str, by: str, client: str | None = None) -> None:
         """Lets all answers for one class count for another, now and later."""
+        ...
+
+    def retire_class(self, name: str, by: str, client: str | None = None) -> None:
+        """Lets no answer for a class count any more, and takes no new ones."""
+        ...
+
+    def restore_class(self, name: str, by: str, client: str | None = None) -> None:
+        """Takes back that a class was retired."""
+        ...
+
+    def split_class(self, old: str, into: Sequence[str], by: str, client: str | None = None) -> None:
+        """Adds classes beside one, whose texts are to be looked at again."""
+        ...
+
+    def undo_classes(self, by: str, client: str | None = None) -> None:
+        """Takes back the newest change that was not taken back yet."""
+        ...
+
+    def class_state(self) -> ClassState:
+        """The classes with all that is known of them."""
         ...
 
     def classes(self) -> dict[int, str]:

@@ -5,18 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["label", "skip", "unskip"]
+Kind = Literal["label", "skip", "unsure", "unskip", "clear"]
+MarkKind = Literal["note", "flag", "queue", "reject", "audit", "release"]
+ChangeKind = Literal["add", "rename", "merge", "unmerge", "retire", "restore", "remove", "describe", "split"]
+WHOLE_RUN = -1  # in the place of a row: a mark that is about the run
 
 
 @dataclass(frozen=True)
 class Said:
-    """One answer as somebody gives it: a class number with `label`, nothing with `skip` and `unskip`."""
+    """One answer as somebody gives it: a class number with `label`, nothing with any other kind.
+
+    `unsure` is a skip with that reason, `unskip` ends a skip, and `clear` takes back whatever stands on the row.
+    """
 
     row: int
     kind: Kind
     label: int | None
     by: str
     seconds: float | None = None  # how long it took, where that is known
+    client: str | None = None  # an id that the sender chose: the same one of the same person is recorded once
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,8 @@ class AnswerRow:
     at: str
     seconds: float | None = None
     round: int | None = None  # how many rounds were finished when it came
+    client: str | None = None
+    before: int | None = None  # the number of the answer whose word stood on the row before
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,52 @@ class Word:
 
 
 @dataclass(frozen=True)
+class Saved:
+    """One answer that is on the disk: its number in the log, None where nothing had to be written, and what stood."""
+
+    row: int
+    client: str | None
+    number: int | None
+    before: tuple[Kind, int | None] | None  # the kind and the class of the word that stood before
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something said about a row beside its label; without a value it takes back what was said."""
+
+    row: int
+    kind: MarkKind
+    value: str | None
+    by: str
+    client: str | None = None
+
+
+@dataclass(frozen=True)
+class MarkRow:
+    """A mark as it lies in the log."""
+
+    number: int
+    row: int
+    kind: MarkKind
+    value: str | None
+    by: str
+    at: str
+    after: int  # the last answer that came before
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The newest mark of one kind on a row, of notes and flags that of one person, where it was not taken back."""
+
+    kind: MarkKind
+    row: int
+    by: str
+    number: int
+    value: str
+    at: str
+
+
+@dataclass(frozen=True)
 class Recorded:
     """What became of some answers, by the words that stood before them."""
 
@@ -52,6 +107,7 @@ class Recorded:
     repeated: int
     changed: tuple[int, ...]  # rows whose earlier answer was another one
     skipped: int
+    saved: tuple[Saved, ...] = ()  # each answer, in their order
 
 
 @dataclass(frozen=True)
@@ -88,16 +144,21 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class ClassChange:
-    """One change of the classes. Numbers of classes never change; `into` is the class that another was merged into."""
+    """One change of the classes. Numbers of classes never change; `into` is the class that another was merged into.
+
+    What a person does at once has several changes where it is a split; they share the number of their first as `step`.
+    """
 
     number: int
-    kind: Literal["add", "rename", "merge"]
+    kind: ChangeKind
     class_number: int
     name: str | None
     into: int | None
     after: int  # the last answer that came before
     by: str
     at: str
+    step: int | None = None  # None of what was declared at the start, and of what earlier versions wrote
+    undoes: int | None = None  # the step that this one takes back
 
 
 @dataclass(frozen=True)

@@ -17,22 +17,27 @@ from actune.core.files import SCRATCH, remove, sync_folder
 from actune.core.printing import counted
 from actune.core.shapes import WrongShape, row_checker
 from actune.errors import RunFolderError
-from actune.store.chain import broken_links, write_links
-from actune.store.classes import replay_log
+from actune.store.chain import COLUMNS, broken_links, write_links
+from actune.store.class_state import state_after
+from actune.store.classes import write_classes
+from actune.store.clients import write_clients
 from actune.store.connections import BESIDE, Connections, harden, sentences
+from actune.store.marks import write_marked
 from actune.store.protocol import EARLIER_FINALS, FINAL
 from actune.store.reading import decoded, decoded_value
-from actune.store.records import AnswerRow, Chunk, ClassChange, ModelRow
-from actune.store.schema import LOG, prepare, write_words
+from actune.store.records import AnswerRow, Chunk, ClassChange, MarkRow, ModelRow
+from actune.store.schema import LOG, changes_in, prepare, replay_log, write_words
 from actune.store.store import DATABASE, Store
 from actune.store.verifying import wrong_ids, wrong_tables
 
 # the tables that nothing else can tell, with what their rows must be
 KEPT: dict[str, tuple[str, type | None]] = {
     "texts": ("split, row, id, text, label", None),
-    "answers": ("number, row, kind, label, by, at, seconds, round", AnswerRow),
-    "class_changes": ("number, kind, class, name, target, after, by, at", ClassChange),
+    "answers": (COLUMNS["answers"], AnswerRow),
+    "class_changes": (COLUMNS["class_changes"], None),
     "classes": ("number, name, merged_into", None),
+    "marks": (COLUMNS["marks"], None),
+    "queue": ("row, place, by", None),
     "chunks": ("file, first, rows, numbered, split, number, digest", Chunk),
     "ids": ("split, id, row", None),
     "models": ("folder, round, kind, digest", ModelRow),
@@ -79,6 +84,7 @@ def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
         if rows is None:
             ends = [first + length for _, first, length, _, split, *_ in found["chunks"] if split == "pool"]
             rows = max(ends, default=0) or len(found["texts"])
+        classes = max([classes, *(row[2] + 1 for row in found["class_changes"] if row[1] == "add")])
         lost += _without_nonsense(found, rows, classes)
         lost += _cut_rounds(found)
         scratch = folder / f".{DATABASE}.{token_hex(8)}{SCRATCH}"
@@ -109,7 +115,7 @@ def rebuild(store: Store) -> list[str]:
     done = [f"a copy of {DATABASE} was made first: {copy.name}"]
     with store.changing(copy) as connection:
         if tables:
-            write_words(connection, replay_log(connection))
+            _write_derived(connection)
             done.append(f"{', '.join(tables)}: rebuilt from the log of answers")
         for split in splits:
             rows = [(split, id, row) for row, id in store.ids_in_files(split).items()]
@@ -181,13 +187,24 @@ def _without_nonsense(found: dict[str, list[tuple[Any, ...]]], rows: int, classe
             return False
 
     lost = []
-    checks: dict[str, Callable[..., bool]] = {"answers": is_answer, "questions": is_question, "facts": is_fact}
+    checks: dict[str, Callable[..., bool]] = {
+        "answers": is_answer,
+        "questions": is_question,
+        "facts": is_fact,
+        "class_changes": lambda *values: _is(ClassChange, values[:10]),
+        "marks": lambda *values: _is(MarkRow, values[:7]) and -1 <= values[1] < rows,
+        "queue": lambda row, place, by: type(row) is int and 0 <= row < rows and type(by) is str,
+    }
     for table, is_right in checks.items():
         good = [row for row in found[table] if is_right(*row)]
         if len(good) < len(found[table]):
             lost.append(f"{counted(len(found[table]) - len(good), 'row')} of the table {table} made no sense: left out")
         found[table] = good
     return lost
+
+
+def _is(kind: type, values: tuple[Any, ...]) -> bool:
+    return row_checker(kind)(values)
 
 
 def _cut_rounds(found: dict[str, list[tuple[Any, ...]]]) -> list[str]:
@@ -222,9 +239,18 @@ def _write(file: Path, found: dict[str, list[tuple[Any, ...]]]) -> None:
                 connection.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", found[table])
             for table in LOG:
                 write_links(connection, table)
-            write_words(connection, replay_log(connection))
+            _write_derived(connection)
     finally:
         connections.close()
+
+
+def _write_derived(connection: sqlite3.Connection) -> None:
+    """All tables that follow from the logs."""
+    if changes := changes_in(connection):
+        write_classes(connection, state_after(changes))
+    write_words(connection, replay_log(connection))
+    write_marked(connection)
+    write_clients(connection)
 
 
 def _free(file: Path, word: str) -> Path:

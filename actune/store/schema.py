@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from actune.core.files import replacing
@@ -10,14 +11,13 @@ from actune.core.places import is_regular
 from actune.core.printing import shortened
 from actune.core.shapes import WrongShape, value_of
 from actune.errors import RunFolderError
-from actune.store.chain import write_links
+from actune.store.chain import COLUMNS, broken_links, write_links
 from actune.store.connections import Connections
 from actune.store.reading import decoded, records, whole
-from actune.store.records import AnswerRow, ModelRow
-from actune.store.words import Words, replay
+from actune.store.records import AnswerRow, ClassChange, ModelRow
+from actune.store.words import Words, places_before, replay
 
-VERSION = 4
-READABLE = 3  # a database of this version can be read as it is; it lacks only digests
+VERSION = 5
 # the log that all else follows from; a label is a class number, and texts of the pool have none where people answer
 FIRST = """
 CREATE TABLE texts (split TEXT, row INTEGER, id TEXT, text TEXT, label INTEGER, PRIMARY KEY (split, row),
@@ -60,12 +60,30 @@ ALTER TABLE class_changes ADD COLUMN digest BLOB;
 ALTER TABLE chunks ADD COLUMN digest TEXT;
 ALTER TABLE models ADD COLUMN digest TEXT;
 """
+# notes, flags, queued texts, rejected pseudo-labels and the audit sample are marks; `marked` has those that stand, and
+# `queue` the texts that somebody picked and nobody has answered since. `clients` tells what a client has sent already
+FIFTH = """
+ALTER TABLE answers ADD COLUMN client TEXT;
+ALTER TABLE answers ADD COLUMN before INTEGER;
+ALTER TABLE class_changes ADD COLUMN step INTEGER;
+ALTER TABLE class_changes ADD COLUMN undoes INTEGER;
+ALTER TABLE class_changes ADD COLUMN client TEXT;
+ALTER TABLE classes ADD COLUMN retired INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE marks (number INTEGER PRIMARY KEY AUTOINCREMENT, row INTEGER NOT NULL, kind TEXT NOT NULL, value TEXT,
+                    by TEXT NOT NULL, at TEXT NOT NULL, after INTEGER NOT NULL, client TEXT, digest BLOB);
+CREATE TABLE marked (kind TEXT, row INTEGER, by TEXT, number INTEGER NOT NULL, value TEXT NOT NULL, at TEXT NOT NULL,
+                     PRIMARY KEY (kind, row, by)) WITHOUT ROWID;
+CREATE TABLE queue (row INTEGER PRIMARY KEY, place INTEGER NOT NULL, by TEXT NOT NULL);
+CREATE TABLE clients (by TEXT, client TEXT, log TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (by, client))
+                     WITHOUT ROWID;
+"""
 TABLES = {
     1: {"texts", "answers", "questions", "selections", "rounds", "facts"},
     2: {"latest", "words", "counts", "leases", "models", "classes", "class_changes"},
     3: {"chunks", "ids"},
+    5: {"marks", "marked", "queue", "clients"},
 }
-LOG = ("answers", "class_changes")
+LOG = ("answers", "class_changes", "marks")
 SKIPPED = -1  # what stands in `counts` for a skip
 
 
@@ -87,7 +105,7 @@ def prepare(connections: Connections, create: bool) -> None:
         if found > VERSION:
             raise RunFolderError(f"{str(path)!r} was written by a newer version of actune: upgrade actune")
         check_tables(connection, found)
-    if found == VERSION or (connections.readonly and found >= READABLE):
+    if found == VERSION:
         return
     if connections.readonly:
         with connections.changing_copy() as connection:
@@ -140,6 +158,18 @@ def write_words(connection: sqlite3.Connection, words: Words) -> None:
     )
 
 
+def changes_in(connection: sqlite3.Connection) -> list[ClassChange]:
+    """All that ever happened to classes."""
+    wanted = "number, kind, class, name, target, after, by, at, step, undoes"
+    return list(records(ClassChange, connection.execute(f"SELECT {wanted} FROM class_changes ORDER BY number")))
+
+
+def replay_log(connection: sqlite3.Connection, changes: Sequence[ClassChange] | None = None) -> Words:
+    """The words that stand after the whole log, with these changes of classes instead of those that there are."""
+    log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
+    return replay(records(AnswerRow, log), changes_in(connection) if changes is None else changes)
+
+
 def _migrate(connection: sqlite3.Connection, folder: Path, found: int) -> None:
     """Brings tables from the version `found` to the present one, inside the transaction that is open."""
     if found < 2:
@@ -148,8 +178,8 @@ def _migrate(connection: sqlite3.Connection, folder: Path, found: int) -> None:
         _execute(connection, THIRD)
     if found < 4:
         _execute(connection, FOURTH)
-        for table in LOG:
-            write_links(connection, table)
+    if found < 5:
+        _to_fifth(connection, digests=found == 4)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -169,6 +199,18 @@ def _to_second(connection: sqlite3.Connection, folder: Path) -> None:
         "INSERT INTO models (folder, round, kind) VALUES (?, ?, ?)",
         [(model.folder, model.round, model.kind) for model in _first_models(folder, len(seen), finished)],
     )
+
+
+def _to_fifth(connection: sqlite3.Connection, digests: bool) -> None:
+    """Answers know what stood before them. Where a digest is wrong, the log stays as it is, so that it is told."""
+    _execute(connection, FIFTH)
+    if not digests or not any(next(broken_links(connection, table), None) for table in LOG):
+        log = connection.execute(f"SELECT {COLUMNS['answers']} FROM answers ORDER BY number")
+        connection.executemany("UPDATE answers SET before = ? WHERE number = ?", places_before(records(AnswerRow, log)))
+        for table in LOG:
+            write_links(connection, table)
+    if connection.execute("SELECT 1 FROM class_changes WHERE kind = 'merge' LIMIT 1").fetchone():
+        write_words(connection, replay_log(connection))
 
 
 def _first_models(folder: Path, fitted: int, finished: int | None) -> list[ModelRow]:

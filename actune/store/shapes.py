@@ -30,6 +30,17 @@ RULES = {
     "map_classes": Rule(True, ("shown",), below="classes"),
     "map_regions": Rule(True, ("shown",), low=-1),  # of a row outside of all
     "map_heat": Rule(False, ("regions",)),
+    "seen_classes": Rule(True, ("pool",), below="classes"),
+    "seen_confidence": Rule(False, ("pool",)),
+    "why_rows": Rule(True, ("asked",), below="pool"),
+    "why_entropy": Rule(False, ("asked",)),
+    "why_margin": Rule(False, ("asked",)),
+    "why_top": Rule(True, ("asked", "top"), below="classes"),
+    "why_top_confidence": Rule(False, ("asked", "top")),
+    "why_near": Rule(True, ("asked", "near"), below="pool"),
+    "why_similarity": Rule(False, ("asked", "near")),
+    "why_regions": Rule(True, ("asked",), low=-1),
+    "why_heat": Rule(False, ("why regions",)),
     "test_predictions": Rule(True, ("test",), below="classes"),
     "test_confidence": Rule(False, ("test",)),
     "votes": Rule(True, ("pool", "sources"), low=-1, below="classes"),
@@ -50,8 +61,6 @@ PSEUDO_LABELS = {
 def check_shapes(arrays: Mapping[str, np.ndarray], below: Mapping[str, int | None]) -> None:
     """A ValueError for an array that is not what its name says; `below` has the sizes of the pool and its classes."""
     sizes: dict[str, int] = {"one": 1}
-    if (classes := below.get("classes")) is not None:
-        sizes["classes"] = classes
     for name, array in arrays.items():
         if (rule := rule_of(name)) is not None:
             _check(name, array, rule, sizes, below)
@@ -62,6 +71,9 @@ def check_shapes(arrays: Mapping[str, np.ndarray], below: Mapping[str, int | Non
         raise ValueError("some arrays of its pseudo-labels are missing")
     if sizes.get("pool", 0) > (below.get("pool") or sizes.get("pool", 0)):
         raise ValueError(f"it is about {sizes['pool']:,} texts, and the pool has {below['pool']:,}")
+    classes = below.get("classes")
+    if classes is not None and sizes.get("classes", 0) > classes:  # fewer are from before some were added
+        raise ValueError(f"it is about {sizes['classes']:,} classes, and this run has {classes:,}")
     if "map_rows" in arrays and not {"map_points", "map_classes"} <= arrays.keys():
         raise ValueError("some arrays of its map are missing")
 

@@ -6,10 +6,12 @@ import json
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from actune.core.checks import told
@@ -18,10 +20,13 @@ from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.shapes import WrongShape, value_of
 from actune.core.strings import Strings
+from actune.errors import DataError
 from actune.store.chain import COLUMNS, broken_links, last_link, link, now
 from actune.store.chunks import add_chunk, chunks_of, count_texts, find_rows, texts_in_database
-from actune.store.classes import SQLiteClasses, changes_in
+from actune.store.classes import SQLiteClasses
+from actune.store.clients import number_of, remember
 from actune.store.connections import Connections
+from actune.store.marks import SQLiteMarks
 from actune.store.protocol import EARLIER_FINALS, FINAL, Events
 from actune.store.reading import Record, check_range, count_of, decoded, decoded_list, decoded_value, records, whole
 from actune.store.records import (
@@ -32,23 +37,31 @@ from actune.store.records import (
     ModelRow,
     Recorded,
     Said,
+    Saved,
     Word,
 )
-from actune.store.schema import LOG, SKIPPED, VERSION, back_up, last_answer, prepare, version_of
+from actune.store.schema import LOG, SKIPPED, VERSION, back_up, changes_in, last_answer, prepare, version_of
 from actune.store.words import Words, labels_of, replay
 
 ANSWER = COLUMNS["answers"]
 WORD = "row, number, kind, label, by"
-# the questions of the next round that nobody has answered
+# the texts that somebody picked, then the questions of the next round that nobody has answered
 OPEN = """
-SELECT questions.round, questions.row, suggestion, confidence FROM questions
-LEFT JOIN latest ON latest.row = questions.row {leases}
-WHERE questions.round = (SELECT count(*) FROM rounds) AND latest.row IS NULL {free} ORDER BY position {limit}
+SELECT asked.round, asked.row, suggestion, confidence FROM (
+    SELECT (SELECT count(*) FROM rounds) AS round, row, NULL AS suggestion, NULL AS confidence, 0 AS part, place
+    FROM queue
+    UNION ALL
+    SELECT questions.round, questions.row, suggestion, confidence, 1 AS part, position AS place FROM questions
+    LEFT JOIN latest ON latest.row = questions.row LEFT JOIN queue ON queue.row = questions.row
+    WHERE questions.round = (SELECT count(*) FROM rounds) AND latest.row IS NULL AND queue.row IS NULL
+) AS asked {free} ORDER BY part, place {limit}
 """
+FREE = """LEFT JOIN leases ON leases.row = asked.row
+WHERE leases.row IS NULL OR leases.by = ? OR leases.until <= ?"""
 MOST_VALUES = 500  # in one statement: SQLite allows 999 in old versions
 
 
-class SQLiteEvents(SQLiteClasses, Events):
+class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
     """SQLite in WAL mode with full synchronisation, behind the verbs of the protocol.
 
     What the file says is checked on reading: it may be damaged, or somebody else's.
@@ -67,6 +80,10 @@ class SQLiteEvents(SQLiteClasses, Events):
 
     def close(self) -> None:
         self._connections.close()
+
+    def wait_at_most(self, seconds: float) -> None:
+        """How long a database that another process has locked is waited for; for a server, whose clients try again."""
+        self._connections.wait_at_most(seconds)
 
     def check_log(self) -> None:
         """One sentence for a damaged database, or for answers that are not as they were written."""
@@ -98,7 +115,7 @@ class SQLiteEvents(SQLiteClasses, Events):
     ) -> int:
         with self._connections.writing() as connection:
             first = add_chunk(connection, split, file, ids, digest)
-            _tell(connection, [Said(first + a.row, a.kind, a.label, a.by, a.seconds) for a in answers])
+            _tell(connection, [replace(said, row=first + said.row) for said in answers])
         return first
 
     def chunks(self, split: str | None = None) -> list[Chunk]:
@@ -148,6 +165,13 @@ class SQLiteEvents(SQLiteClasses, Events):
     def words(self, row: int) -> list[Word]:
         return self._records(Word, f"SELECT {WORD} FROM words WHERE row = ? ORDER BY number", row)
 
+    def word_on(self, row: int) -> Word | None:
+        return next(iter(self._records(Word, f"SELECT {WORD} FROM latest WHERE row = ?", row)), None)
+
+    def words_on(self, rows: Sequence[int]) -> list[Word]:
+        with self._connections.reading() as connection:
+            return list(_words(connection, "latest", rows))
+
     def labels(self, until: int | None = None) -> Labels:
         with self._connections.reading() as connection:
             if until is None:
@@ -162,6 +186,39 @@ class SQLiteEvents(SQLiteClasses, Events):
             self._check_rows(connection, [*labels.of_row, *labels.skipped])
             check_range("class", labels.of_row.values(), self.classes_expected)
         return labels
+
+    def history(
+        self,
+        limit: int,
+        before: int | None = None,
+        by: str | None = None,
+        rows: Collection[int] | None = None,
+        label: int | None = None,
+    ) -> list[AnswerRow]:
+        conditions: dict[str, Any] = {"number < ?": before, "by = ?": by, "label = ?": label}
+        chosen = {condition: value for condition, value in conditions.items() if value is not None}
+        if rows is not None:
+            chosen["row IN (SELECT value FROM json_each(?))"] = json.dumps(sorted(rows))
+        where = f"WHERE {' AND '.join(chosen)}" if chosen else ""
+        query = f"SELECT {ANSWER} FROM answers {where} ORDER BY number DESC LIMIT ?"
+        return self._records(AnswerRow, query, *chosen.values(), limit)
+
+    def said(self, numbers: Collection[int]) -> dict[int, AnswerRow]:
+        query = f"SELECT {ANSWER} FROM answers WHERE number IN (SELECT value FROM json_each(?))"
+        found = self._records(AnswerRow, query, json.dumps(sorted(numbers)))
+        return {answer.number: answer for answer in found}
+
+    def answers_by_hour(self) -> list[tuple[str, int]]:
+        query = "SELECT substr(at, 1, 13), count(*) FROM answers GROUP BY 1 ORDER BY 1"
+        return [(str(hour), int(count)) for hour, count in self._all(query)]
+
+    def median_seconds(self) -> float | None:
+        known = [seconds for (seconds,) in self._all("SELECT seconds FROM answers WHERE seconds IS NOT NULL")]
+        return float(median(known)) if known else None
+
+    def last_answer(self) -> int:
+        with self._connections.reading() as connection:
+            return last_answer(connection)
 
     def counts(self) -> Counts:
         with self._connections.reading() as connection:
@@ -178,20 +235,22 @@ class SQLiteEvents(SQLiteClasses, Events):
         query = f"SELECT round, row, suggestion, confidence FROM questions {where} ORDER BY round, position"
         return self._questions(query, *values)
 
-    def add_questions(self, questions: Sequence[QuestionRow]) -> None:
+    def add_questions(self, questions: Sequence[QuestionRow], facts: Mapping[str, Any] | None = None) -> int:
         with self._connections.writing() as connection:
-            _insert_questions(connection, questions)
+            query = "SELECT round, row FROM questions WHERE round = ?"
+            known = {each for round in {q.round for q in questions} for each in connection.execute(query, (round,))}
+            new = [question for question in questions if (question.round, question.row) not in known]
+            _insert_questions(connection, new)
+            for name, value in (facts or {}).items():
+                _set_fact(connection, name, value)
+        return len(new)
 
     def open_questions(self) -> list[QuestionRow]:
-        return self._questions(OPEN.format(leases="", free="", limit=""))
+        return self._questions(OPEN.format(free="", limit=""))
 
     def lease_questions(self, by: str, count: int | None, seconds: float) -> list[QuestionRow]:
         now = time.time()
-        query = OPEN.format(
-            leases="LEFT JOIN leases ON leases.row = questions.row",
-            free="AND (leases.row IS NULL OR leases.by = ? OR leases.until <= ?)",
-            limit="LIMIT ?",
-        )
+        query = OPEN.format(free=FREE, limit="LIMIT ?")
         with self._connections.writing() as connection:
             values = (by, now, -1 if count is None else count)
             found = self._checked(connection, records(QuestionRow, connection.execute(query, values)))
@@ -327,25 +386,61 @@ def _tell(connection: sqlite3.Connection, answers: Sequence[Said]) -> Recorded:
     rows = sorted({answer.row for answer in answers})
     before = {word.row: word for word in _words(connection, "latest", rows)}
     of_person = {(word.row, word.by): word for word in _words(connection, "words", rows)}
-    merged = dict(connection.execute("SELECT number, merged_into FROM classes WHERE merged_into IS NOT NULL"))
-    for target in merged.values():
-        whole(target, "a class")
-    words, last = Words(before, of_person, merged), last_answer(connection)
+    changed = "SELECT number, name, merged_into, retired FROM classes WHERE merged_into IS NOT NULL OR retired"
+    gone = connection.execute(changed).fetchall()
+    merged = {number: whole(target, "a class") for number, _, target, _ in gone if target is not None}
+    asleep = {number: name for number, name, target, _ in gone if target is None}
+    words, last = Words(before, of_person, merged, asleep), last_answer(connection)
     log: list[tuple[Any, ...]] = []
     digest, at = last_link(connection, "answers"), now()
     (round,) = connection.execute("SELECT count(*) FROM rounds").fetchone()
     for said in answers:
-        number = last + len(log) + 1
-        if words.take(said, number):
+        if (known := number_of(connection, said.by, said.client)) is not None:
+            words.repeated += 1
+            words.saved.append(_saved_before(connection, said, known, log))
+            continue
+        if (name := asleep.get(merged.get(label_of(said), label_of(said)))) is not None:
+            raise DataError(f"the class {told(name)} is retired: restore it, or choose another label")
+        number, stood = last + len(log) + 1, words.latest.get(said.row)
+        is_new = words.take(said, number)
+        if is_new or said.client is not None:  # so that what a client sent is known when it comes again
             label = None if said.label is None else int(said.label)
             seconds = None if said.seconds is None else float(said.seconds)
-            values = (number, int(said.row), said.kind, label, said.by, at, seconds, round)
+            place = stood.number if stood else None
+            values = (number, int(said.row), said.kind, label, said.by, at, seconds, round, said.client, place)
             digest = link(digest, values)
             log.append((*values, digest))
-    connection.executemany(f"INSERT INTO answers ({ANSWER}, digest) VALUES ({'?, ' * 8}?)", log)
+            remember(connection, said.by, said.client, "answers", number)
+        written = number if log and log[-1][0] == number else None
+        words.saved.append(Saved(said.row, said.client, written, (stood.kind, stood.label) if stood else None))
+    connection.executemany(f"INSERT INTO answers ({ANSWER}, digest) VALUES ({'?, ' * 10}?)", log)
+    _answer_picked(connection, [said.row for said in answers if said.kind in ("label", "skip", "unsure")])
     _write_changes(connection, words, before, of_person)
     _release(connection, {(said.row, said.by) for said in answers})
     return words.recorded()
+
+
+def label_of(said: Said) -> int:
+    """The class of an answer, -1 where it has none."""
+    return -1 if said.label is None else said.label
+
+
+def _saved_before(connection: sqlite3.Connection, said: Said, number: int, log: Sequence[tuple[Any, ...]]) -> Saved:
+    """What became of an answer when it came for the first time; `log` is what is not written yet."""
+    query = "SELECT b.kind, b.label FROM answers AS a JOIN answers AS b ON b.number = a.before WHERE a.number = ?"
+    found = connection.execute(query, (number,)).fetchone()
+    for values in log:
+        if values[0] == number and values[-2] is not None:
+            places = {each[0]: (each[2], each[3]) for each in log}
+            query = "SELECT kind, label FROM answers WHERE number = ?"
+            found = places.get(values[-2]) or connection.execute(query, (values[-2],)).fetchone()
+    return Saved(said.row, said.client, number, tuple(found) if found else None)
+
+
+def _answer_picked(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+    """A text that somebody picked is asked no more once it has an answer."""
+    if connection.execute("SELECT 1 FROM queue LIMIT 1").fetchone():
+        connection.executemany("DELETE FROM queue WHERE row = ?", [(row,) for row in rows])
 
 
 def _write_changes(

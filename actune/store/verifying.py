@@ -9,10 +9,13 @@ from actune.core.printing import counted
 from actune.core.shapes import WrongShape
 from actune.errors import ActuneError
 from actune.store.chain import broken_links
-from actune.store.classes import replay_log
+from actune.store.class_state import state_after
 from actune.store.files import NEWEST
 from actune.store.links import stands_for
-from actune.store.schema import LOG, SKIPPED, VERSION, version_of
+from actune.store.marks import marked_after
+from actune.store.reading import records
+from actune.store.records import MarkRow
+from actune.store.schema import LOG, SKIPPED, VERSION, changes_in, replay_log, version_of
 from actune.store.store import Store
 from actune.store.words import Words
 
@@ -64,7 +67,12 @@ def _log(store: Store) -> Iterator[str]:
 def _derived(store: Store) -> Iterator[str]:
     with store.connection() as connection:
         for table in wrong_tables(connection):
-            yield f"the table {table} in {_database(store)} does not follow from the log of answers"
+            yield f"the table {table} in {_database(store)} does not follow from the log of {log_of(table)}"
+
+
+def log_of(table: str) -> str:
+    """What a derived table follows from."""
+    return {"classes": "changes of classes", "marked": "marks"}.get(table, "answers")
 
 
 def wrong_tables(connection: sqlite3.Connection) -> list[str]:
@@ -75,7 +83,14 @@ def wrong_tables(connection: sqlite3.Connection) -> list[str]:
         "latest": set(connection.execute("SELECT row, number, kind, label, by FROM latest")),
         "words": set(connection.execute("SELECT row, number, kind, label, by FROM words")),
         "counts": set(connection.execute("SELECT label, rows FROM counts WHERE rows <> 0")),
+        "marked": set(connection.execute("SELECT kind, row, by, number, value, at FROM marked")),
     }
+    log = connection.execute("SELECT number, row, kind, value, by, at, after FROM marks ORDER BY number")
+    wanted["marked"] = marked_after(records(MarkRow, log))
+    if changes := changes_in(connection):
+        state = state_after(changes)
+        found["classes"] = set(connection.execute("SELECT number, name, merged_into FROM classes"))
+        wanted["classes"] = {(number, name, state.merged.get(number)) for number, name in state.names.items()}
     return [table for table, rows in found.items() if rows != wanted[table]]
 
 
@@ -105,7 +120,7 @@ def wrong_ids(store: Store) -> list[str]:
 def _records(store: Store) -> Iterator[str]:
     """What reading checks by itself."""
     reads: list[Callable[[], object]] = [store.rounds, store.finals, store.questions, store.labels, store.answers]
-    for read in (*reads, store.latest, store.counts, store.leases, store.classes, store.class_changes):
+    for read in (*reads, store.latest, store.counts, store.leases, store.classes, store.class_changes, store.mark_log):
         try:
             read()
         except ActuneError as error:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from actune.core.labels import Labels
-from actune.store.records import AnswerRow, ClassChange, Recorded, Said, Word
+from actune.store.class_state import state_after
+from actune.store.records import AnswerRow, ClassChange, Recorded, Said, Saved, Word
+
+SKIPS = ("skip", "unsure")
+ENDS = ("unskip", "clear")  # after which nothing stands on the row
 
 
 class Words:
     """The words that stand on some rows, changed by one answer after the other.
 
     The newest word on a row counts; a label ends a skip, and a skip takes a label back. Whoever repeats what stands
-    there is remembered as having said so, and the word stays with the person who said it first.
+    there is remembered as having said so, and the word stays with the person who said it first. A word for a class that
+    is asleep stands for nothing.
     """
 
     def __init__(
@@ -20,21 +25,24 @@ class Words:
         latest: Mapping[int, Word] | None = None,
         of_person: Mapping[tuple[int, str], Word] | None = None,
         merged: Mapping[int, int] | None = None,
+        asleep: Collection[int] = (),
     ) -> None:
         self.latest = dict(latest or {})
         self.of_person = dict(of_person or {})
         self.merged = dict(merged or {})  # the class that stands for a class number that was merged
+        self.asleep = frozenset(asleep)
         self.new, self.repeated, self.skipped = 0, 0, 0
         self.changed: list[int] = []
+        self.saved: list[Saved] = []
 
     def take(self, said: Said, number: int) -> bool:
         """Takes one answer; says whether there is anything to write down."""
         label = None if said.label is None else self.merged.get(said.label, said.label)
         word = Word(said.row, number, said.kind, label, said.by)
         before, own = self.latest.get(said.row), self.of_person.get((said.row, said.by))
-        if _same(before, word) or (word.kind == "unskip" and (before is None or before.kind != "skip")):
+        if _same(before, word) or _ends_nothing(word, before):
             self.repeated += 1
-            if word.kind == "unskip" or _same(own, word):
+            if word.kind in ENDS or _same(own, word):
                 return False
             self.of_person[said.row, said.by] = word
             return True
@@ -42,39 +50,37 @@ class Words:
         if labelled_before:
             self.changed.append(said.row)
         self.new += word.kind == "label" and not labelled_before
-        self.skipped += word.kind == "skip"
+        self.skipped += word.kind in SKIPS
         self.of_person[said.row, said.by] = word
-        if word.kind == "unskip":
-            del self.latest[said.row]
+        if word.kind in ENDS or word.label in self.asleep:
+            self.latest.pop(said.row, None)
         else:
             self.latest[said.row] = word
         return True
 
-    def merge(self, number: int, into: int) -> None:
-        """Lets the words for one class stand for another."""
-        self.merged = {old: into if new == number else new for old, new in self.merged.items()} | {number: into}
-        self.latest = {row: self._moved(word) for row, word in self.latest.items()}
-        self.of_person = {key: self._moved(word) for key, word in self.of_person.items()}
-
-    def _moved(self, word: Word) -> Word:
-        if word.label is None or word.label not in self.merged:
-            return word
-        return Word(word.row, word.number, word.kind, self.merged[word.label], word.by)
-
     def recorded(self) -> Recorded:
-        return Recorded(self.new, self.repeated, tuple(self.changed), self.skipped)
+        return Recorded(self.new, self.repeated, tuple(self.changed), self.skipped, tuple(self.saved))
 
 
-def replay(answers: Iterable[AnswerRow], changes: Sequence[ClassChange] = ()) -> Words:
-    """The words that stand after a log, with the changes of classes at the places where they came."""
-    words, merges = Words(), [change for change in changes if change.kind == "merge"]
+def replay(answers: Iterable[AnswerRow], changes: Iterable[ClassChange] = ()) -> Words:
+    """The words that stand after a log, as the classes are after these changes.
+
+    When a change came does not matter: the log keeps the class that was said, and the changes say what it means now.
+    """
+    state = state_after(changes)
+    words = Words(merged=state.merged, asleep=state.asleep)
     for answer in answers:
-        while merges and merges[0].after < answer.number:
-            _merge(words, merges.pop(0))
         words.take(Said(answer.row, answer.kind, answer.label, answer.by), answer.number)
-    for change in merges:
-        _merge(words, change)
     return words
+
+
+def places_before(answers: Iterable[AnswerRow]) -> Iterator[tuple[int | None, int]]:
+    """For every answer the number of the one whose word stood on its row, and its own number."""
+    words = Words()
+    for answer in answers:
+        before = words.latest.get(answer.row)
+        words.take(Said(answer.row, answer.kind, answer.label, answer.by), answer.number)
+        yield (before.number if before else None), answer.number
 
 
 def labels_of(latest: Iterable[Word], last_answer: int) -> Labels:
@@ -89,9 +95,11 @@ def labels_of(latest: Iterable[Word], last_answer: int) -> Labels:
     return Labels(of_row, frozenset(skipped), last_answer)
 
 
-def _merge(words: Words, change: ClassChange) -> None:
-    if change.into is not None:
-        words.merge(change.class_number, change.into)
+def _ends_nothing(word: Word, before: Word | None) -> bool:
+    """Whether there is no skip for an `unskip` to end, or nothing at all for a `clear` to take back."""
+    if word.kind == "unskip":
+        return before is None or before.kind not in SKIPS
+    return word.kind == "clear" and before is None
 
 
 def _same(one: Word | None, other: Word) -> bool:

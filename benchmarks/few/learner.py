@@ -3,9 +3,9 @@
     PYTHONPATH=. python benchmarks/few/learner.py run --variants paper,joint --labels 100,300 --seeds 0,1 --data-dir DIR
     PYTHONPATH=. python benchmarks/few/learner.py show
 
-At most 10,000 texts of a data set are the pool; labels are drawn at random, the same for all variants, and accuracy is
-on train rows outside the pool. With `--judge test` it is on the test set, for a final report. What is finished is kept
-in a file, a line for every fit, and never run again.
+At most 10,000 texts of a data set are the pool; labels are drawn at random, the same for all variants. A choice among
+variants is made by the accuracy on train rows outside the pool; the accuracy on the test set, which `show --judge test`
+shows, is for a final report. What is finished is kept in a file, a line for every fit, and never run again.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 import torch
 
 from actune.core.objective import PLAIN
+from actune.core.pool import Pool
 from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.task import Task
@@ -65,18 +66,21 @@ for _epochs in (15, 30, 90):
     VARIANTS[f"joint-epochs-{_epochs}"] = JOINT | {"epochs": _epochs}
 for _rate in (1e-5, 3e-5, 5e-5, 2e-4):
     VARIANTS[f"joint-rate-{_rate:g}"] = JOINT | {"learning_rate": _rate}
+VARIANTS["rate-3e-05-epochs-30"] = JOINT | {"learning_rate": 3e-5, "epochs": 30}
+VARIANTS["rate-5e-05-temperature-0.2"] = JOINT | {"learning_rate": 5e-5, "temperature": 0.2}
 for _size in (12, 48):
     VARIANTS[f"joint-rows-{_size}"] = JOINT | {"labelled_batch": _size, "epochs": 45 * _size // 24}
+VARIANTS["contrastive"] = JOINT | {"learning_rate": 3e-5}  # the recipe that ships
+# models of several fits averaged weight by weight: all of them begin at the same place
+MEANS = {"joint-mean-3": (3, "joint"), "joint-mean-3-epochs-15": (3, "joint-epochs-15")}
 
 
-def task_of(name: str, data_dir: str | None, judge: str) -> Task:
-    """At most 10,000 texts of a data set; as its test set train rows that are not among them, or the test set."""
+def task_of(name: str, data_dir: str | None) -> tuple[Task, Pool]:
+    """At most 10,000 texts of a data set with its test set, and train rows that are not among them."""
     whole = load_task(name, data_dir, POOL)
     task = load_task(name, data_dir, POOL, min(10_000, int(0.8 * len(whole.pool))))
-    if judge == "test":
-        return task
     left = sorted(set(range(len(whole.pool))) - {whole.pool.row_of[id] for id in task.pool.ids})
-    return replace(task, test=part_of(whole.pool, draw(left, min(1000, len(left)), POOL, "search")))
+    return task, part_of(whole.pool, draw(left, min(1000, len(left)), POOL, "search"))
 
 
 def drawn(task: Task, labels: int, seed: int) -> TrainingSet:
@@ -88,36 +92,54 @@ def fits(given: argparse.Namespace, done: set[tuple[Any, ...]]) -> Iterator[dict
     """One line for each variant, task, seed and number of labels that is not done."""
     device = choose_device(given.device)
     base: Training = CPU if device.type == "cpu" else GPU
-    folder = fetch(find_model(given.model))
+    folder, model = fetch(find_model(given.model)), Path(given.model).name
     for name in given.tasks.split(","):
-        task = task_of(name, given.data_dir, given.judge)
+        task, others = task_of(name, given.data_dir)
         tokens: dict[str, Any] = {}
         for seed in map(int, given.seeds.split(",")):
             for labels in map(int, given.labels.split(",")):
                 for variant in given.variants.split(","):
-                    if (given.model, variant, name, seed, labels, given.judge) in done:
+                    if (model, variant, name, seed, labels) in done:
                         continue
-                    recipe = replace(base, **VARIANTS[variant])
+                    count, single = MEANS.get(variant, (1, variant))
+                    recipe = replace(base, **VARIANTS[single])
                     limit = min(card(name).settings.max_tokens, given.max_tokens)
                     learner: Any = find_learner("finetune").make(folder, len(task.pool.classes), limit, recipe, device)
                     if not tokens:
-                        tokens = {"pool": learner.prepare(task.pool.texts), "test": learner.prepare(task.test.texts)}
+                        parts = {"pool": task.pool, "accuracy": others, "test": task.test}
+                        tokens = {part: learner.prepare(pool.texts) for part, pool in parts.items() if pool}
                     start = time.perf_counter()
-                    classifier = learner.fit(tokens["pool"], drawn(task, labels, seed), PLAIN, Streams(seed, 1))
+                    training = drawn(task, labels, seed)
+                    classifier = averaged(
+                        [learner.fit(tokens["pool"], training, PLAIN, Streams(seed, 1, fit)) for fit in range(count)]
+                    )
                     seconds = time.perf_counter() - start
-                    said = classifier.read(tokens["test"]).log_proba.argmax(1).cpu().numpy()
-                    accuracy = float((said == np.asarray(task.test.labels)).mean())
+                    found = {part: accuracy_of(classifier, tokens[part], parts[part]) for part in ("accuracy", "test")}
                     yield {
-                        "model": given.model,
+                        "model": model,
                         "variant": variant,
                         "task": name,
                         "seed": seed,
                         "labels": labels,
-                        "judge": given.judge,
-                        "accuracy": round(accuracy, 4),
+                        **found,
                         "seconds": round(seconds, 2),
                         "device": device.type,
                     }
+
+
+def accuracy_of(classifier: Any, tokens: Any, known: Pool) -> float:
+    said = classifier.read(tokens).log_proba.argmax(1).cpu().numpy()
+    return round(float((said == np.asarray(known.labels)).mean()), 4)
+
+
+@torch.no_grad()
+def averaged(classifiers: list[Any]) -> Any:
+    """The first classifier with the mean of all their weights."""
+    first, *others = classifiers
+    for name, value in first.network.state_dict().items():
+        if value.is_floating_point():
+            value.copy_(torch.stack([value, *(each.network.state_dict()[name] for each in others)]).mean(0))
+    return first
 
 
 def stored(file: Path) -> list[dict[str, Any]]:
@@ -125,7 +147,7 @@ def stored(file: Path) -> list[dict[str, Any]]:
 
 
 def run(given: argparse.Namespace) -> None:
-    places = ("model", "variant", "task", "seed", "labels", "judge")
+    places = ("model", "variant", "task", "seed", "labels")
     done = {tuple(line[place] for place in places) for line in stored(given.out)}
     end = time.monotonic() + given.seconds
     with given.out.open("a", encoding="utf-8") as file:
@@ -139,10 +161,11 @@ def run(given: argparse.Namespace) -> None:
 
 def show(given: argparse.Namespace) -> str:
     """Points of accuracy by variant and task, over the seeds and labels that all of a task's variants have."""
+    column = "test" if given.judge == "test" else "accuracy"
     found: dict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
     for line in stored(given.out):
-        if line["model"] == given.model and line["judge"] == given.judge:
-            found[line["task"], line["labels"], line["seed"]][line["variant"]] = line["accuracy"]
+        if line["model"] == Path(given.model).name and line.get(column) is not None:
+            found[line["task"], line["labels"], line["seed"]][line["variant"]] = line[column]
     wanted = [name for name in given.variants.split(",") if any(name in each for each in found.values())]
     shared = {place: each for place, each in found.items() if all(name in each for name in wanted)}
     lines = ["| labels | variant | " + " | ".join(TASKS) + " | mean |", "|---|---|" + "---|" * (len(TASKS) + 1)]
@@ -167,7 +190,7 @@ def main() -> None:
     parser.add_argument("--labels", default="100,300")
     parser.add_argument("--model", default="minilm")
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--judge", choices=["train", "test"], default="train")
+    parser.add_argument("--judge", choices=["train", "test"], default="train", help="what to show")
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no fit after this time")

@@ -44,6 +44,11 @@ def test_a_setting_at_its_default_is_no_part_of_the_key_and_a_changed_one_is():
     assert key(ONE + f"momentum_low = {Settings().momentum_low}\n") == key(ONE)
 
 
+def test_a_cell_without_its_dev_set_is_another_one_and_the_keys_of_all_others_stay():
+    assert key(ONE + "no_dev = false\n") == key(ONE) != key(ONE + "no_dev = true\n")
+    assert only(ONE + "no_dev = true\n").options["no_dev"] is True
+
+
 def test_a_setting_that_was_renamed_leaves_the_keys_as_they_were():
     assert _unusual(Training(no_fewer_steps=False)) == {"as_long": False}
     assert _unusual(Settings(confidence_penalty=0.2)) == {"spread": 0.2}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -146,15 +147,18 @@ def test_a_test_file_may_name_its_columns_differently(files: Path, tmp_path: Pat
 
 def test_seventy_seven_classes_in_a_file(files: Path, tmp_path: Path, fails: Fails) -> None:
     names = [f"class {number}: with a colon, and a comma" for number in range(77)]
-    listed = tmp_path / "names.txt"
-    listed.write_text("\n".join(names), encoding="utf-8")
+    listed, lines = tmp_path / "names.json", tmp_path / "names.txt"
+    listed.write_text(json.dumps(names), encoding="utf-8")
+    lines.write_text("\n".join(name.replace(": ", ", ") for name in names), encoding="utf-8")
     words = ["start", files / "bare.csv", *FAST, "--initial", 5, "--labels"]
     assert done(*words, f"@{listed}", "--out", tmp_path / "p", "--json").facts["classes"] == names
+    told = done(*words, f"@{lines}", "--out", tmp_path / "l", "--json").facts["classes"]
+    assert told == [name.replace(": ", ", ") for name in names]
     joined = ",".join(f"c{number}" for number in range(77))
     assert len(done(*words, joined, "--out", tmp_path / "q", "--json").facts["classes"]) == 77
     assert "cannot read the class names in no.txt" in fails(*words, "@no.txt", "--out", tmp_path / "r")
-    listed.write_text("\n\n")
-    assert "has no class names" in fails(*words, f"@{listed}", "--out", tmp_path / "r")
+    lines.write_text("\n\n")
+    assert "has no class names" in fails(*words, f"@{lines}", "--out", tmp_path / "r")
     (tmp_path / "names.json").write_text('["yes", "no"]')
     facts = done(*words, f"@{tmp_path}/names.json", "--out", tmp_path / "r", "--json").facts
     assert facts["classes"] == ["yes", "no"]

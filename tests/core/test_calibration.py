@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actune.core.calibration import HeldOut
+from actune.core.calibration import HeldOut, share_right, temperature
 
 
 def overconfident(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,3 +51,27 @@ def test_nothing_to_tell_is_no_number() -> None:
     none = np.empty(0, np.float32)
     assert asked(of_one_class(none, np.empty(0, bool)), np.float32([0.5])) is None
     assert asked(of_one_class(np.float32([0.5]), np.array([True])), none) is None
+
+
+def sharpened(rows: int, by: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log-probabilities of three classes that are `by` times as sharp as the classes are drawn, and these classes."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(rows, 3)) * 2
+    chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    known = (chances.cumsum(1) < rng.random((rows, 1))).sum(1)
+    said = by * logits
+    return said - np.log(np.exp(said).sum(1, keepdims=True)), known
+
+
+@pytest.mark.parametrize("by", [0.5, 1.0, 3.0])
+def test_the_temperature_takes_back_what_made_a_model_too_sure(by: float) -> None:
+    log_proba, known = sharpened(20_000, by, 0)
+    found = temperature(log_proba, known)
+    assert found == pytest.approx(by, rel=0.05)
+    others, truth = sharpened(20_000, by, 1)
+    predicted = others.argmax(1)
+    assert share_right(others, predicted, found) == pytest.approx((predicted == truth).mean(), abs=0.02)
+
+
+def test_no_rows_have_no_share() -> None:
+    assert share_right(np.zeros((0, 2), np.float32), np.zeros(0, np.int64), 1.0) is None

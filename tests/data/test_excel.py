@@ -100,6 +100,23 @@ def test_long_cells_are_shortened_with_a_word(tmp_path: Path, letter: str) -> No
     assert 32_700 < len(cell.encode("utf-16-le")) // 2 <= 32_767
 
 
+def test_more_rows_than_a_sheet_holds(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there are 1,048,576 rows, and a sheet of Excel holds 1,048,575 beside"):
+        write_table(tmp_path / "t.xlsx", ["text"], [["one"]] * 1_048_576)
+    assert not list(tmp_path.iterdir())
+
+
+def test_dates_are_what_a_person_reads(tmp_path: Path) -> None:
+    days = [date(2026, 5, 1), datetime(2026, 5, 1, 9, 30), time(9, 30), "2026-05-01"]
+    write_table(tmp_path / "t.xlsx", ["text", "at"], [["one", day] for day in days])
+    assert read_table(tmp_path / "t.xlsx").cells["at"] == [
+        "2026-05-01",
+        "2026-05-01 09:30:00",
+        "09:30:00",
+        "2026-05-01",
+    ]
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [

@@ -7,16 +7,20 @@ import os
 import resource
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actune.annotators.files import read_answers
 from actune.core.pool import Pool, pool_of
 from actune.data.export import write_table
 from actune.data.formats import read_pool, read_table
 from actune.errors import DataError, StorageError
+from tests.data.texts import LABELS as NAMES_OF_CLASSES
+from tests.data.texts import NAMES, TEXTS
 
 SIGNS = "=+-@'\"\t\r\n,;\\ "
 CHARACTERS = st.one_of(st.sampled_from(SIGNS), st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -52,6 +56,45 @@ def test_tables_survive(tmp_path: Path, suffix: str) -> None:
         write_table(tmp_path / f"t{suffix}", ["first", "second"], rows, raw=raw)
         table = read_table(tmp_path / f"t{suffix}")
         assert table.cells == {"first": [row[0] for row in rows], "second": [row[1] for row in rows]}
+
+    law()
+
+
+EXPORTED_ROWS = st.lists(
+    st.tuples(NAMES, TEXTS, st.none() | NAMES_OF_CLASSES, st.sampled_from(["human", "pseudo"]), st.booleans(), TEXTS),
+    min_size=1,
+    max_size=6,
+    unique_by=lambda row: row[0],
+)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".xlsx"])
+def test_exports_survive(tmp_path: Path, suffix: str) -> None:
+    """Our own columns with a note beside them: as a table, as a pool and as answers."""
+    path = tmp_path / f"labels{suffix}"
+    columns = ("id", "text", "label", "source", "round", "confidence", "by", "skipped", "note")
+
+    @settings(max_examples=60, deadline=None)
+    @given(EXPORTED_ROWS, st.booleans())
+    def law(drawn: list[Any], raw: bool) -> None:
+        rows: list[list[object]] = []
+        for id, text, label, source, skipped, note in drawn:
+            source, skipped = (source, False) if label else (None, skipped)
+            sure = 0.25 if source == "pseudo" else None
+            by = "anna, me" if source == "human" or skipped else None
+            rows.append([id, text, label, source, 3, sure, by, "yes" if skipped else None, note])
+        write_table(path, columns, rows, raw)
+        cells = read_table(path).cells
+        assert [list(cells[name]) for name in ("id", "text", "note")] == [[row[n] for row in rows] for n in (0, 1, 8)]
+        pool = read_pool(path)
+        human = {str(row[0]): row[2] for row in rows if row[3] == "human"}
+        assert {pool.ids[row]: pool.classes[pool.labels[row]] for row in pool.known_rows()} == human
+        assert list(pool.texts) == [row[1] for row in rows]
+        classes = sorted({str(row[2]) for row in rows if row[2]})
+        said = read_answers(path, pool_of(pool.texts, ids=pool.ids, classes=classes)).answers
+        assert {answer.id: answer.label for answer in said if answer.label} == human
+        assert {answer.id for answer in said if not answer.label} == {row[0] for row in rows if row[7]}
+        assert {answer.by for answer in said} <= {"anna, me"}
 
     law()
 

@@ -71,6 +71,52 @@ def test_numbers_of_rows_may_be_held_out(tmp_path: Path) -> None:
     assert len(task.dev) == 7
 
 
+TEXTS = [f"{stem} number {row}" for row in range(40) for stem in ("what is the meaning of", "who was the first of all")]
+
+
+@pytest.fixture
+def repeated(tmp_path: Path) -> Path:
+    """Eighty texts and two other spellings of each; some groups have a text without a label."""
+    spelled = TEXTS + [f"{text.upper()} !" for text in TEXTS] + [f"  {text} ?" for text in TEXTS]
+    records = [{"text": text, "label": "ab"[row % 2]} for row, text in enumerate(spelled)]
+    for row in range(10):
+        records[row].pop("label")
+    path = tmp_path / "repeated.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    return path
+
+
+def spellings(pool: Pool) -> set[str]:
+    return {text.strip(" !?").lower() for text in pool.texts}
+
+
+def test_near_duplicates_are_held_out_together(repeated: Path) -> None:
+    apart = make_task("own", repeated, reading=Reading())
+    assert apart.test is not None and spellings(apart.test) & spellings(apart.pool)
+    for seed in range(5):
+        task = make_task("own", repeated, reading=Reading(keep_together=0.95), seed=seed)
+        assert task.dev is not None and task.test is not None
+        parts = [spellings(part) for part in (task.pool, task.dev, task.test)]
+        assert sum(map(len, parts)) == len(set.union(*parts)) == len(TEXTS)
+        assert len(task.pool) + len(task.dev) + len(task.test) == 3 * len(TEXTS)
+        assert len(task.test) == 45 and len(task.dev) == 21  # of 230 labelled ones, as many as groups of three allow
+        assert not spellings(task.test) & set(TEXTS[:10])  # whose groups have a text without a label
+
+
+def test_keeping_together_changes_nothing_where_all_texts_differ(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", ["a", "b"] * 30)
+    assert make_task("own", path, reading=Reading(keep_together=1.0)) == make_task("own", path)
+
+
+def test_groups_that_cannot_be_held_out(tmp_path: Path) -> None:
+    path = tmp_path / "same.jsonl"
+    path.write_text("\n".join(json.dumps({"text": "all the same", "label": "ab"[row % 2]}) for row in range(20)))
+    with pytest.raises(DataError, match="no 4 rows can be held out for test without separating near-duplicates"):
+        make_task("own", path, reading=Reading(keep_together=0.8))
+    with pytest.raises(DataError, match=r"--keep-together must be a similarity from 0 to 1, not 1\.2"):
+        make_task("own", path, reading=Reading(keep_together=1.2))
+
+
 def test_labelling_starts_without_labels(tmp_path: Path) -> None:
     task = make_task("mine", write(tmp_path / "t.jsonl", [None] * 9), reading=Reading(classes=("b", "a")))
     assert (task.dev, task.test, task.pool.classes) == (None, None, ("b", "a"))
@@ -167,7 +213,8 @@ def test_a_folder_with_numbers_for_names(tmp_path: Path) -> None:
             "has two train files, train.csv and train.jsonl: remove one of them",
         ),
         ({"train.csv": "text,label\na,3\nb,0\n", "labels.json": '["x", "y"]'}, WHOLE, "the label '3' is neither"),
-        ({"train.csv": "text,label\na,x\n", "labels.json": '{"x": 0}'}, WHOLE, "is not a list of class names"),
+        ({"train.csv": "text,label\na,x\n", "labels.json": '{"x": 0}'}, WHOLE, "must have a text, a list of"),
+        ({"train.csv": "text,label\na,0\n", "labels.json": '{"0": "x"}'}, WHOLE, "is not a list of class names"),
         ({"train.csv": "text,label\na,x\n", "labels.json": "{"}, WHOLE, "is not a list of class names"),
         ({"train.csv": "text,label\na,x\n"}, Reading(split="fold"), "has a file per split"),
     ],

@@ -62,7 +62,7 @@ class Person:
         said = Said(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
         assert said.code == code, said.err
         assert "Traceback" not in said.out + said.err
-        assert "Warning" not in said.err
+        assert "Warning" not in said.err, said.err
         return said
 
     def knows(self, *words: object) -> dict[str, Any]:

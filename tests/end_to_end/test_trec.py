@@ -58,6 +58,7 @@ def test_finetuning_on_a_cpu(tmp_path, trec):
         trec,
         method="actune",
         learner="finetune",
+        recipe="paper",  # its models are those of transformers; the pooled head is one of sentence-transformers
         device="cpu",
         initial=48,
         batch=16,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 from tests.fuzz import folders
 from tests.fuzz.ground import Place
@@ -28,7 +29,8 @@ def make(rng: random.Random, place: Place) -> list[list[str]]:
     """One or two damages, and one to three commands."""
     place.take("project", "batch.csv", "bare.csv", "tiny")
     for _ in range(rng.choice((1, 1, 1, 2))):
-        folders.damage(place.folder / "project", rng)
+        with suppress(OSError):  # the first damage may have left nothing for the second one
+            folders.damage(place.folder / "project", rng)
     known = [words for words in COMMANDS if words[0] in _commands()]
     return [list(words) for words in rng.sample(known, rng.choice((1, 1, 2, 3)))]
 

@@ -87,12 +87,13 @@ def _key(rng: random.Random, other: Path, place: Place) -> None:
             key = key or next((word for word in text.split('"') if len(word) == 16 and word.isalnum()), "nothing")
             quoted = f'"{new}"' if name == "bench.toml" else new
             file.write_text(text.replace(key, quoted), encoding="utf-8", errors="replace")
-    if key and (other / "cells" / key).is_dir():
+    if key and (other / "cells" / key).is_dir() and not (other / "cells" / key).is_symlink():
         with suppress(OSError, ValueError):
             if rng.random() < 0.5:
                 (other / "cells" / key).rename(other / "cells" / new)
             else:
-                shutil.copytree(other / "cells" / key, other.with_name("outside"), dirs_exist_ok=True)
+                # links stay links: one may lead to an endless device
+                shutil.copytree(other / "cells" / key, other.with_name("outside"), symlinks=True, dirs_exist_ok=True)
 
 
 def _bytes(rng: random.Random, other: Path, place: Place) -> None:

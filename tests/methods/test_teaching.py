@@ -280,6 +280,15 @@ def test_an_even_draw_prefers_no_row_of_a_class() -> None:
     assert abs(common[:90].mean() - common[-90:].mean()) < 5  # sure rows and unsure ones alike, of about 34
 
 
+def test_an_even_draw_from_the_surer_half_takes_no_row_of_the_other_half() -> None:
+    view = lopsided()
+    found, _ = EvenDraw(40, surer=0.5)(view, None, FIRST)
+    sure = view.log_proba.amax(1)
+    half = sorted(view.candidates.tolist(), key=lambda row: (-float(sure[row]), row))[:100]  # of 199
+    assert set(found.rows.tolist()) <= set(half) and Counter(found.targets.tolist())[1] > 5
+    assert len(EvenDraw(1000, surer=0.5)(view, None, FIRST)[0]) == 100
+
+
 def test_another_generation_draws_other_rows() -> None:
     first, second = lopsided(), lopsided()
     second.streams = replace(first.streams, generation=1)

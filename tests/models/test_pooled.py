@@ -16,9 +16,10 @@ from actune.core.settings import Training
 from actune.core.streams import Streams
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.errors import ModelError
+from actune.models.folders import POOLED_HEAD
 from actune.models.learners import make_learner
 from actune.models.objectives import label_contrast
-from actune.models.pooled import FILE, WEIGHTS
+from actune.models.pooled import WEIGHTS
 from actune.models.training import balanced
 from tests.models.tiny import WORDS, save_tiny
 
@@ -134,6 +135,6 @@ def test_a_damaged_head_is_a_sentence(encoder, tmp_path):
         with pytest.raises(ModelError, match="not a whole head"):
             by.load(tmp_path / "saved")
     (tmp_path / "saved" / WEIGHTS).write_bytes(whole)
-    (tmp_path / "saved" / FILE).write_text('{"pooling": "last", "scale": 10.0}')
+    (tmp_path / "saved" / POOLED_HEAD).write_text('{"pooling": "last", "scale": 10.0}')
     with pytest.raises(ModelError, match="does not say how the head stands"):
         by.load(tmp_path / "saved")

@@ -18,7 +18,7 @@ from actune.core.classifier import Readout
 from actune.core.objective import Objective
 from actune.core.settings import Training
 from actune.core.streams import Streams
-from actune.core.training_set import PseudoLabels, TrainingSet
+from actune.core.training_set import PseudoLabels, TrainingSet, WeakRows
 from actune.core.view import View
 from actune.methods.queries import Top
 from actune.methods.uncertainty import entropy
@@ -412,3 +412,33 @@ def test_trap_15_the_best_checkpoint_is_the_one_that_asks() -> None:
     fit = Trained(training_of(20), accuracies=[0.9, 0.2, 0.3])
     assert fit.looks == [4, 8, 9]
     assert asked(fit.weights) == asked(fit.steps[3]) != asked(fit.steps[8])
+
+
+def weak_training(labelled: int = 8, mass: int = 10, trusted: bool = False) -> TrainingSet:
+    weak = WeakRows(np.arange(10, 20), np.arange(10) % CLASSES, np.full(10, 0.1), mass, until=0.5)
+    pseudo = PseudoLabels.none()
+    if trusted:
+        pseudo = PseudoLabels(TRUSTED, TRUSTED % CLASSES, np.ones(len(TRUSTED), np.float32))
+    return TrainingSet(np.arange(labelled), np.arange(labelled) % CLASSES, pseudo, weak)
+
+
+@pytest.mark.parametrize("balanced_batches", [False, True])
+@pytest.mark.parametrize("trusted", [False, True])
+def test_weak_rows_come_first_and_answers_have_the_last_word(balanced_batches: bool, trusted: bool) -> None:
+    recipe = replace(RECIPE, labelled_batch=4, epochs=20, balanced_batches=balanced_batches, steps=60)
+    training = weak_training(trusted=trusted)
+    batches = plan_batches(training, ALWAYS, recipe, Streams(0))
+    assert len(batches) == (60 if trusted else 20 * 5)  # as with ten more labels
+    first, last = batches[: len(batches) // 2], batches[len(batches) // 2 :]
+    assert any(place >= 8 for batch in first for place in batch.labelled)
+    assert all(place < 8 for batch in last for place in batch.labelled)
+    assert {int(place) for batch in last for place in batch.labelled} == set(range(8))
+    assert all(bool(len(batch.trusted)) == trusted for batch in batches)
+    again = plan_batches(training, ALWAYS, recipe, Streams(0))
+    assert all((one.labelled == other.labelled).all() for one, other in zip(batches, again, strict=True))
+
+
+def test_weak_rows_bring_their_own_labels() -> None:
+    rows, labels = weak_training().supervised
+    assert rows.tolist() == [*range(8), *range(10, 20)]
+    assert labels.tolist() == [*(np.arange(8) % CLASSES), *(np.arange(10) % CLASSES)]

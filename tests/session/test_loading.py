@@ -205,14 +205,17 @@ def test_the_lines_of_the_card_run_as_they_stand(made) -> None:
             assert name == label and float(number) == pytest.approx(confidence, abs=0.01)  # bfloat16
 
 
-def test_sentence_transformers_gives_the_same_probabilities(questions: Task, tmp_path, in_float32: None) -> None:
+@pytest.mark.parametrize(("learner", "recipe"), [("probe", "paper"), ("finetune", "contrastive")])
+def test_sentence_transformers_gives_the_same_probabilities(
+    questions: Task, tmp_path, in_float32: None, learner: str, recipe: str
+) -> None:
     library = pytest.importorskip("sentence_transformers")
-    session = actune.create(
-        tmp_path / "run", questions.pool, learner="probe", batch=10, changes={"max_tokens": 12, **QUICK["probe"]}
-    )
+    changes = {"max_tokens": 12, **QUICK[learner]}
+    session = actune.create(tmp_path / "run", questions.pool, learner=learner, recipe=recipe, batch=10, changes=changes)
     session.advance()
     saved = session.save(tmp_path / "saved")
     texts = [*questions.pool.texts[:40], " ".join(questions.pool.texts[:5])]  # the last one is cut
+    assert "library_name: sentence-transformers" in (saved / "README.md").read_text()
     logits = library.SentenceTransformer(str(saved), device="cpu").encode(texts, convert_to_tensor=True)
     np.testing.assert_allclose(logits.softmax(1), actune.load(saved).predict_proba(texts), atol=1e-5)
 

@@ -31,7 +31,7 @@ def sst2(questions: Task) -> Task:
 def changed(task: Task, learner: str, device: str, changes: dict[str, Any] | None = None) -> dict[str, Any]:
     """The training values that the preset alone makes different."""
     paper, released = (
-        vars(training_of(make_request(task, preset=preset), task, learner, device, changes or {}))
+        vars(training_of(make_request(task, preset=preset, recipe="paper"), task, learner, device, changes or {}))
         for preset in ("paper", "released")
     )
     return {name: value for name, value in released.items() if value != paper[name]}

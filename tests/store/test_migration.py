@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 OLD = HERE / "v1"  # made by actune 0.1.0 with tables of the first version
 SECOND = HERE / "v2"  # the same, brought up to the second version by the code of that time
 THIRD = HERE / "v3"  # the same again
+FOURTH = HERE / "v4"  # and again
 EXPECTED = json.loads((OLD / "expected.json").read_text())  # what the first version said about it
 CELLS = HERE / "cells"  # of published grids, with the three forms that the facts of a round have had
 
@@ -67,7 +68,7 @@ def version(file: Path) -> int:
         connection.close()
 
 
-@pytest.mark.parametrize("made_by", [1, 2, 3])
+@pytest.mark.parametrize("made_by", [1, 2, 3, 4])
 def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(tmp_path: Path, made_by: int) -> None:
     old = shutil.copytree(HERE / f"v{made_by}", tmp_path / "old")
     assert version(old / "run.db") == made_by
@@ -75,7 +76,7 @@ def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(tmp_path: Path, m
     check(store)
     assert store.tell([Said(0, "label", 1, "cleo", 3.0)]).new == 1
     store.close()
-    assert version(old / "run.db") == 4 and version(old / f"run.db.v{made_by}.bak") == made_by
+    assert version(old / "run.db") == schema.VERSION and version(old / f"run.db.v{made_by}.bak") == made_by
     copy = sqlite3.connect(old / f"run.db.v{made_by}.bak")
     assert copy.execute("SELECT count(*) FROM answers").fetchone() == (len(EXPECTED["answers"]),)
     copy.close()
@@ -83,7 +84,7 @@ def test_an_old_folder_is_brought_up_to_date_and_leaves_a_copy(tmp_path: Path, m
     assert len(again.answers()) == len(EXPECTED["answers"]) + 1
 
 
-@pytest.mark.parametrize("made_by", [1, 2, 3])
+@pytest.mark.parametrize("made_by", [1, 2, 3, 4])
 def test_a_folder_that_is_only_looked_at_stays_as_it_was(tmp_path: Path, made_by: int) -> None:
     old = shutil.copytree(HERE / f"v{made_by}", tmp_path / "old")
     before = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}

@@ -1,0 +1,76 @@
+"""The audit sample of a project: texts drawn at random, whose labels measure the model and train none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from actune.core.facts import AuditQuality, QuestionRow
+from actune.core.streams import Streams
+from actune.errors import DataError
+from actune.session.record import RunRecord
+from actune.store.records import WHOLE_RUN, Mark
+
+TOOL = "actune"  # who draws the sample
+LARGEST_SHARE = 5  # of the pool: one text of so many
+
+
+@dataclass(frozen=True)
+class AuditSample:
+    """The sample as it stands."""
+
+    ids: tuple[str, ...]
+    released: bool  # since then its labels train like all others
+    answered: int
+    planned: int  # how many texts it has
+
+
+class Auditing(RunRecord):
+    """The verbs about the audit sample. Without one, which is the default, they change nothing."""
+
+    def draw_audit(self) -> int:
+        """Draws the sample that the configuration asks for; at most a fifth of a small pool."""
+        wanted = min(self.config.request.audit, len(self.pool) // LARGEST_SHARE)
+        if not wanted or self.audit_rows:
+            return 0
+        known = self.store.labels().of_row
+        order = Streams(self.config.request.seed).rng("audit").permutation(len(self.pool))
+        rows = list(islice((row for row in map(int, order) if row not in known), wanted))
+        drawn = self.store.mark([Mark(row, "audit", str(place), TOOL) for place, row in enumerate(rows)])
+        self.__dict__.pop("audit_rows", None)  # which were read before there were any
+        return drawn
+
+    @property
+    def audit(self) -> AuditSample:
+        """The audit sample; it is empty where the project has none."""
+        answered = sum(word.label is not None for word in self.store.words_on(self.audit_rows))
+        ids = tuple(self.pool.ids[row] for row in self.audit_rows)
+        return AuditSample(ids, self.audit_released, answered, len(ids))
+
+    def release_audit(self, by: str = "person", client: str | None = None) -> None:
+        """Lets the next round train on the labels of the sample; from then on it measures nothing any more."""
+        if not self.audit_rows:
+            raise DataError("this project has no audit sample, so there is nothing to release")
+        self.store.mark([Mark(WHOLE_RUN, "release", "1", by, client)])
+
+    def audit_quality(self) -> AuditQuality | None:
+        """How good the model of the newest round is on the audit sample, as its round measured it."""
+        newest = next(reversed(self.rounds()), None)
+        return newest.quality.audit if newest else None
+
+    def with_audit(self, questions: Sequence[QuestionRow]) -> list[QuestionRow]:
+        """Questions with those of the sample mixed in, one in `audit_every`, as long as some are not answered."""
+        if not self.audit_rows or self.audit_released or not questions:
+            return list(questions)
+        known = {word.row for word in self.store.words_on(self.audit_rows)}
+        known |= {question.row for question in self.store.questions(questions[0].round)}
+        waiting = (row for row in self.audit_rows if row not in known)
+        return list(_mixed(questions, waiting, self.config.request.audit_every))
+
+
+def _mixed(questions: Sequence[QuestionRow], rows: Iterator[int], every: int) -> Iterator[QuestionRow]:
+    for place, question in enumerate(questions, 1):
+        yield question
+        if place % (every - 1) == 0 and (row := next(rows, None)) is not None:
+            yield QuestionRow(question.round, row, None, None)

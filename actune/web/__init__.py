@@ -1,0 +1,1 @@
+"""The labelling page: a small server on one project, and what the browser gets from it."""

@@ -1,0 +1,1 @@
+"""What the page and other programs may ask for, by topic."""

@@ -1,0 +1,114 @@
+"""Questions out and answers in: what a person does all day."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from actune.core.dialogue import Answer, Question
+from actune.web import wire
+from actune.web.desk import Desk
+from actune.web.people import By, Person
+from actune.web.refusals import Refused
+
+LARGE = 100_000  # texts of a pool that takes long to draw from, and longer to embed
+AT_ONCE = 100  # so many are drawn from it then
+
+
+def labelling(desk: Desk) -> APIRouter:
+    """The state, questions and answers."""
+    router = APIRouter(tags=["labelling"])
+    session = desk.session
+
+    @router.get("/state", response_model=wire.State)
+    def state(request: Request, person: By) -> Response:
+        """Where the project stands; the same state has the same ETag, and is not sent twice."""
+        body = json.dumps(desk.state(person)).encode()
+        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        headers = {"ETag": tag, "Cache-Control": "no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type="application/json", headers=headers)
+
+    @router.get("/questions", response_model=wire.Questions)
+    def questions(person: By, n: int = Query(10, ge=1, le=100)) -> Response:
+        """Open questions, which nobody else gets for ten minutes."""
+        found = session.ask(by=person.name, n=n)
+        if len(found) < n and more(desk, n - len(found)):
+            found = session.ask(by=person.name, n=n)
+        exhausted = not found and not session.store.open_questions()
+        if exhausted:
+            desk.after_answers()
+        return JSONResponse({"questions": [shown(question) for question in found], "exhausted": exhausted})
+
+    @router.post("/answers", response_model=wire.Answered)
+    def answers(body: wire.AnswersIn, person: By) -> Response:
+        """Takes answers; when the reply comes, they are on the disk. Repeating a request changes nothing."""
+        check_leases(desk, body.answers, person)
+        told = session.tell([answer_of(answer, person) for answer in body.answers])
+        desk.after_answers()
+        saved = [
+            {"client": each.client, "number": each.number, "before": each.before and asdict(each.before)}
+            for each in told.saved
+        ]
+        return JSONResponse({"saved": saved, "state": desk.state(person)})
+
+    @router.post("/queue", response_model=wire.WithState)
+    def queue(body: wire.QueueIn, person: By) -> Response:
+        """Lets these texts be asked about before all others."""
+        session.queue(body.ids, person.name, body.client)
+        return JSONResponse({"state": desk.state(person)})
+
+    return router
+
+
+def more(desk: Desk, n: int) -> int:
+    """More questions for somebody who is faster than the trainer: nobody waits for a model."""
+    if len(desk.session.pool) > LARGE:
+        n = max(n, AT_ONCE)
+    return desk.session.draw(n) or desk.session.draw_unsure(n)
+
+
+def answer_of(answer: wire.AnswerIn, person: Person) -> Answer:
+    """An answer as a session takes it; who gives it is known from the key, and never from the body."""
+    if (answer.kind == "label") is not (answer.label is not None):
+        raise Refused(422, "invalid", "an answer of the kind label has a label, and no other has one")
+    return Answer(
+        answer.id,
+        answer.label,
+        unskip=answer.kind == "unskip",
+        by=person.name,
+        seconds=answer.seconds,
+        clear=answer.kind == "clear",
+        unsure=answer.kind == "unsure",
+        client=answer.client,
+    )
+
+
+def check_leases(desk: Desk, answers: list[wire.AnswerIn], person: Person) -> None:
+    """Refuses an answer on a text that somebody else is working on, unless it was taken before."""
+    store = desk.session.store
+    fresh = [answer.id for answer in answers if not store.knows_client(person.name, answer.client)]
+    if held := desk.session.held_by_others(fresh, person.name):
+        raise Refused(409, "lease", f"somebody else is working on the text {min(held)!r} now: go on with another one")
+
+
+def shown(question: Question) -> dict[str, Any]:
+    """A question as the page gets it; a text of the audit sample comes without a suggestion."""
+    suggestion = None
+    if question.suggestion is not None and not question.audit:
+        suggestion = {"label": question.suggestion, "confidence": question.confidence}
+    return {
+        "id": question.id,
+        "text": question.text,
+        "round": question.round,
+        "audit": question.audit,
+        "picked": question.picked,
+        "suggestion": suggestion,
+        "meta": {},
+    }

@@ -1,0 +1,118 @@
+"""Looking back: the log of answers, where the model disagrees, and what it trusts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, Response
+
+from actune.core.dialogue import Answer
+from actune.session.insight import MapPoint
+from actune.web import wire
+from actune.web.desk import Desk
+from actune.web.people import By
+from actune.web.refusals import Refused
+
+Some = Annotated[str | None, Query(max_length=wire.LONGEST_NAME)]
+
+
+def review(desk: Desk) -> APIRouter:
+    """What has been said, and by whom."""
+    router = APIRouter(tags=["review"])
+    session = desk.session
+
+    @router.get("/history", response_model=wire.History)
+    def history(
+        person: By,
+        limit: int = Query(50, ge=1, le=1_000),
+        before: int | None = Query(None, ge=0),
+        search: Some = None,
+        label: Some = None,
+        by: Some = None,
+    ) -> Response:
+        """The answers, newest first; `before` is the number of the last one of the page before."""
+        found = session.history(by or None, limit + 1, before, search or None, label or None)
+        remarks = {(each.id, each.by): each for each in session.remarks(list({row.id for row in found[:limit]}))}
+        rows = []
+        for row in found[:limit]:
+            own = remarks.get((row.id, person.name))
+            rows.append({**asdict(row), "note": own.note if own else None, "flag": own.flag if own else False})
+        return JSONResponse({"rows": rows, "more": len(found) > limit})
+
+    @router.get("/review/disagreements", response_model=wire.Disagreements)
+    def disagreements(person: By, limit: int = Query(50, ge=1, le=1_000)) -> Response:
+        """Labelled texts on which the model says something else, the surest first."""
+        return JSONResponse({"rows": [asdict(each) for each in session.disagreements(limit)]})
+
+    @router.get("/review/pseudo-labels", response_model=wire.PseudoLabels)
+    def pseudo_labels(
+        person: By,
+        label: Some = None,
+        min_confidence: float | None = Query(None, ge=0, le=1),
+        region: int | None = Query(None, ge=0),
+        offset: int = Query(0, ge=0, le=10**9),
+        limit: int = Query(50, ge=1, le=1_000),
+    ) -> Response:
+        """The pseudo-labels of the newest round that still count."""
+        found = session.pseudo_labels(label or None, min_confidence, region, offset, limit)
+        rows = [asdict(each) for each in found.rows]
+        return JSONResponse({"rows": rows, "total": found.total, "round": model_round(desk)})
+
+    @router.post("/review/pseudo-labels", response_model=wire.WithState)
+    def judge(body: wire.VerdictIn, person: By) -> Response:
+        """Accepts pseudo-labels, which makes them this person's answers, or keeps them out for good."""
+        if body.verdict == "reject":
+            session.reject_pseudo(body.ids, person.name, body.client)
+            return JSONResponse({"state": desk.state(person)})
+        labels = {each.id: each.label for each in session.pseudo_labels(limit=len(session.pool)).rows}
+        said = []
+        for number, id in enumerate(body.ids):
+            client = f"{body.client}.{number}"
+            if session.store.knows_client(person.name, client):
+                continue  # the request is repeated
+            if id not in labels:
+                raise Refused(409, "gone", f"the text {id!r} has no pseudo-label any more: look at the list again")
+            said.append(Answer(id, labels[id], by=person.name, client=client))
+        session.tell(said)
+        desk.after_answers()
+        return JSONResponse({"state": desk.state(person)})
+
+    @router.get("/map", response_model=wire.Map)
+    def pool_map(person: By) -> Response:
+        """A sample of the pool in two dimensions, one entry of each list for a text."""
+        found = session.map_points()
+        if found is None:
+            raise Refused(404, "missing", "there is no map yet: it is drawn when the first model has read the texts")
+        points, sizes = found.points, Counter(point.region for point in found.points)
+        seen = [session.suggestion(point.id) if point.predicted else None for point in points]
+        return JSONResponse(
+            {
+                "round": found.round,
+                "ids": [point.id for point in points],
+                "x": [round(point.x, 4) for point in points],
+                "y": [round(point.y, 4) for point in points],
+                "predicted": [point.predicted for point in points],
+                "confidence": [each and round(each.confidence, 4) for each in seen],
+                "label": [point.label for point in points],
+                "state": [state_of(point) for point in points],
+                "region": [point.region for point in points],
+                "regions": [
+                    {"number": number, "heat": heat, "size": sizes[number]} for number, heat in enumerate(found.heat)
+                ],
+            }
+        )
+
+    return router
+
+
+def state_of(point: MapPoint) -> str:
+    """What becomes of a text on the map."""
+    return "labelled" if point.label else "asked" if point.asked else "free"
+
+
+def model_round(desk: Desk) -> int | None:
+    """The newest finished round."""
+    return desk.session.fitted - 1 if desk.session.fitted else None

@@ -1,0 +1,121 @@
+/** The page: its frame, its views, and what they share. */
+
+import { Deck } from "./deck.js";
+import { fill, h, say } from "./dom.js";
+import { frame } from "./frame.js";
+import { Live } from "./live.js";
+import { Outbox } from "./outbox.js";
+import { number } from "./words.js";
+import * as shelf from "./shelf.js";
+import { closedFace, emptyFace, waitingFace } from "./faces.js";
+import { classesView } from "./views/classes.js";
+import { exportView } from "./views/export.js";
+import { labelView } from "./views/label.js";
+import { progressView } from "./views/progress.js";
+import { reviewView } from "./views/review.js";
+import { startView } from "./views/start.js";
+
+/**
+ * @typedef {{live: Live, outbox: Outbox, deck: Deck, owner: boolean, suggestions: boolean,
+ *   toast: (words: string, action?: {name: string, does: () => void}) => void}} App
+ * @typedef {(app: App, part: string) => {element: HTMLElement, leave?: () => void}} View
+ */
+
+/** @type {Record<string, View>} */
+const VIEWS = { label: labelView, progress: progressView, review: reviewView, classes: classesView, export: exportView };
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+const live = new Live();
+
+live.addEventListener("connection", begin);
+live.addEventListener("change", begin);
+fill(root, waitingFace("Opening the project"));
+live.poll();
+
+let begun = false;
+
+/** Builds the page once the first state is there; until then it says what is missing. */
+function begin() {
+  if (begun) return;
+  if (live.state) return run(live.state);
+  if (live.problem?.status === 401 || live.problem?.status === 403) fill(root, closedFace(live.problem.message));
+  else if (live.problem) fill(root, emptyFace("This page cannot be shown", live.problem.message));
+  else fill(root, waitingFace("Waiting for the server"));
+}
+
+/** @param {any} state */
+function run(state) {
+  begun = true;
+  const name = `${state.project.id ?? state.project.name}/${state.user.name}`;
+  const outbox = new Outbox(name);
+  /** @type {App} */
+  const app = {
+    live,
+    outbox,
+    deck: new Deck(outbox, name, state.user.name),
+    owner: state.user.role === "owner",
+    suggestions: shelf.read("actune/suggestions") !== false,
+    toast,
+  };
+  document.title = `${state.project.name} · actune`;
+  const { element, main, toasts } = frame(app);
+  fill(root, element);
+
+  /** @type {{element: HTMLElement, leave?: () => void}|null} */
+  let shown = null;
+  let address = "";
+
+  function show() {
+    const [name = "", part = ""] = location.hash.replace(/^#\/?/, "").split("/");
+    const view = live.classes.length ? (VIEWS[name] ?? labelView) : startView;
+    const wanted = live.classes.length ? `${name}/${part}` : "start";
+    if (wanted === address) return;
+    const first = address === "";
+    address = wanted;
+    shown?.leave?.();
+    fill(toasts);
+    shown = view(app, part);
+    fill(main, shown.element);
+    element.dataset.view = live.classes.length ? (name in VIEWS ? name : "label") : "start";
+    element.dispatchEvent(new Event("viewchange"));
+    if (!first) /** @type {HTMLElement|null} */ (main.querySelector("[data-focus]") ?? main)?.focus();
+    scrollTo(0, 0);
+  }
+
+  /** A quiet line at the foot of the page. @param {string} words @param {{name: string, does: () => void}} [action] */
+  function toast(words, action) {
+    const close = () => line.remove();
+    const line = h("div", { class: "toast" }, h("span", {}, words),
+      action && h("button", { class: "plain", onclick: () => { action.does(); close(); } }, action.name),
+      h("button", { class: "plain", "aria-label": "Close this message", onclick: close }, "✕"));
+    fill(toasts, line);
+    say("news", words);
+    setTimeout(close, 9000);
+  }
+
+  let classes = signature(live);
+  live.addEventListener("change", () => {
+    const now = signature(live);
+    if (now !== classes) app.deck.renew();
+    classes = now;
+    show();
+  });
+  live.addEventListener("model", (event) => {
+    const { knows } = /** @type {CustomEvent} */ (event).detail;
+    toast(`A new model has arrived. It has learned from ${number(knows)} answers.`);
+    app.deck.renew();
+  });
+  outbox.addEventListener("saved", (event) => {
+    const { reply, path } = /** @type {CustomEvent} */ (event).detail;
+    if (path === "/answers") say("saved", "Saved");
+    if (reply.state) live.take(reply.state);
+  });
+  outbox.addEventListener("refused", () => say("news", "The server did not take an answer."));
+  addEventListener("hashchange", show);
+  app.deck.open();
+  outbox.flush();
+  show();
+}
+
+/** @param {Live} source */
+const signature = (source) => JSON.stringify(source.classes.map(({ name }) => name));

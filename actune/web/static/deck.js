@@ -1,0 +1,217 @@
+/** The texts at hand: those that come next, the one on the table, and those that were answered. */
+
+import { get, Refused } from "./api.js";
+import { keep, read } from "./shelf.js";
+
+/**
+ * @typedef {{kind: string, label: string|null}} Word
+ * @typedef {{id: string, text: string, audit: boolean, picked: boolean, suggestion: {label: string, confidence: number}|null,
+ *   meta: Record<string, unknown>|null, word: Word|null, note: string|null, flag: boolean}} Card
+ * @typedef {{id: string, before: Word|null, after: Word|null}} Step
+ */
+
+const AHEAD = 10; // texts that are fetched at a time
+const LOW = 5; // texts ahead, below which more are fetched
+const REMEMBERED = 20; // answered texts that a reload brings back
+const LONGEST_LOOK = 600; // seconds; a longer pause says nothing about a text
+
+/** Events: `change` (another text, or another word on it). */
+export class Deck extends EventTarget {
+  /** @param {import("./outbox.js").Outbox} outbox @param {string} owner @param {string} user */
+  constructor(outbox, owner, user) {
+    super();
+    this.outbox = outbox;
+    this.user = user;
+    this.shelf = `actune/steps/${owner}`;
+    /** @type {Card[]} */
+    this.cards = [];
+    this.place = 0;
+    /** @type {Step[]} */
+    this.done = [];
+    /** @type {Step[]} */
+    this.undone = [];
+    const kept = read(this.shelf);
+    if (kept) [this.done, this.undone] = [kept.done ?? [], kept.undone ?? []];
+    this.exhausted = false;
+    this.loaded = false;
+    /** @type {string|null} */
+    this.trouble = null;
+    /** @type {Promise<void>|null} */
+    this.filling = null;
+    /** @type {Card|null} */
+    this.drawn = null; // what the page shows
+    this.shownAt = performance.now();
+    /** @type {number|undefined} */
+    this.keeping = undefined;
+    addEventListener("pagehide", () => this.writeSteps());
+  }
+
+  /** @returns {Card|null} */
+  get current() {
+    return this.cards[this.place] ?? null;
+  }
+
+  /** How many texts lie ahead without a word. */
+  get ahead() {
+    return this.cards.slice(this.place).filter(({ word }) => !word).length;
+  }
+
+  /** The texts of the last answers, and the first to answer. */
+  async open() {
+    await this.recall().catch(() => undefined); // without them the page works as well
+    await this.refill();
+  }
+
+  async recall() {
+    const { rows } = await get("/history", { limit: REMEMBERED, by: this.user });
+    const held = new Set(this.cards.map(({ id }) => id));
+    const seen = new Map();
+    for (const row of rows) if (WORDS.has(row.kind) && !held.has(row.id) && !seen.has(row.id)) seen.set(row.id, row);
+    const old = [...seen.values()].reverse().filter(({ kind }) => kind === "label" || kind === "skip" || kind === "unsure");
+    this.cards.unshift(...old.map((row) => card(row, { kind: row.kind, label: row.label })));
+    this.place += old.length;
+  }
+
+  /** Fetches more where few are left; a second call waits for the first. */
+  refill() {
+    this.filling ??= this.fetchMore().then(() => {
+      this.filling = null;
+      this.loaded = true;
+      if (!this.current || this.current !== this.drawn) this.changed(); // a text on the table stays as it is
+    });
+    return this.filling;
+  }
+
+  async fetchMore() {
+    try {
+      const { questions, exhausted } = await get("/questions", { n: AHEAD });
+      const held = new Set([...this.cards.map(({ id }) => id), ...this.outbox.texts()]);
+      const fresh = questions.filter((/** @type {Card} */ each) => !held.has(each.id));
+      this.cards.push(...fresh.map((/** @type {any} */ each) => card(each, null)));
+      this.exhausted = exhausted && !fresh.length;
+      this.trouble = null;
+    } catch (problem) {
+      this.trouble = problem instanceof Refused ? problem.message : null;
+    }
+  }
+
+  /** Lets go what nobody has seen yet: a new model or new classes may want other texts. */
+  async renew() {
+    const kept = this.cards.filter((each, place) => place <= this.place || each.word);
+    this.cards = kept;
+    await this.refill();
+  }
+
+  /** A word on the text on the table, and on to the next. @param {string} kind @param {string|null} [label] */
+  answer(kind, label = null) {
+    const here = this.current;
+    if (!here) return;
+    const after = { kind, label };
+    if (!same(here.word, after)) this.step({ id: here.id, before: here.word, after }, this.looked());
+    const next = this.cards.findIndex((each, place) => place > this.place && !each.word);
+    this.go(next < 0 ? this.cards.length : next);
+  }
+
+  /** @param {Step} step @param {number} [seconds] */
+  step(step, seconds) {
+    this.done.push(step);
+    this.undone = [];
+    this.say(step.id, step.before, step.after, seconds);
+    this.keepSteps();
+  }
+
+  /** Puts a word on a text, here and on the server. @param {string} id @param {Word|null} before @param {Word|null} after @param {number} [seconds] */
+  say(id, before, after, seconds) {
+    const here = this.cards.find((each) => each.id === id);
+    if (here) here.word = after;
+    const back = before && before.kind !== "label" ? "unskip" : "clear";
+    this.outbox.answer({
+      id,
+      kind: after ? after.kind : back,
+      ...(after?.label ? { label: after.label } : {}),
+      ...(seconds ? { seconds } : {}),
+    });
+  }
+
+  async undo() {
+    const step = this.done.pop();
+    if (!step) return null;
+    this.undone.push(step);
+    this.say(step.id, step.after, step.before);
+    await this.show(step.id, step.before);
+    return step;
+  }
+
+  async redo() {
+    const step = this.undone.pop();
+    if (!step) return null;
+    this.done.push(step);
+    this.say(step.id, step.before, step.after);
+    await this.show(step.id, step.after);
+    return step;
+  }
+
+  /** Turns to a text that may be far back. @param {string} id @param {Word|null} [word] */
+  async show(id, word) {
+    this.keepSteps();
+    let place = this.cards.findIndex((each) => each.id === id);
+    if (place < 0) {
+      const found = await get(`/texts/${encodeURIComponent(id)}`).catch(() => null);
+      if (!found) return this.changed();
+      place = this.place;
+      this.cards.splice(place, 0, card(found, word === undefined ? wordOf(found.answer) : word));
+    }
+    this.go(place);
+  }
+
+  /** @param {number} place */
+  go(place) {
+    this.place = Math.max(0, Math.min(this.cards.length, place));
+    this.shownAt = performance.now();
+    if (this.ahead < LOW) this.refill();
+    this.changed();
+  }
+
+  /** @param {{note?: string, flag?: boolean}} remark */
+  remark(remark) {
+    if (!this.current) return;
+    Object.assign(this.current, remark);
+    this.outbox.remark({ id: this.current.id, ...remark });
+    this.changed();
+  }
+
+  looked() {
+    const seconds = (performance.now() - this.shownAt) / 1000;
+    return Math.round(Math.min(LONGEST_LOOK, seconds) * 10) / 10;
+  }
+
+  keepSteps() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.writeSteps(), 300); // a long list is not written at every key
+  }
+
+  writeSteps() {
+    keep(this.shelf, { done: this.done, undone: this.undone });
+  }
+
+  changed() {
+    this.drawn = this.current;
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+const WORDS = new Set(["label", "skip", "unsure", "clear", "unskip"]);
+
+/** @param {any} told @param {Word|null} word @returns {Card} */
+function card(told, word) {
+  return {
+    id: told.id, text: told.text, audit: Boolean(told.audit), picked: Boolean(told.picked), meta: told.meta ?? null,
+    suggestion: told.audit ? null : told.suggestion ?? null, word, note: told.note ?? null, flag: Boolean(told.flag),
+  };
+}
+
+/** @param {any} answer @returns {Word|null} */
+const wordOf = (answer) => (answer ? { kind: answer.kind, label: answer.label ?? null } : null);
+
+/** @param {Word|null} one @param {Word|null} other */
+const same = (one, other) => one?.kind === other?.kind && (one?.label ?? null) === (other?.label ?? null);

@@ -1,0 +1,36 @@
+/** Labelled texts on which the model says something else, its surest first: slips are likely there. */
+
+import { get } from "../api.js";
+import { fill, h } from "../dom.js";
+import { emptyFace, loadInto } from "../faces.js";
+import { percent } from "../words.js";
+
+/** @param {import("../app.js").App} app */
+export function disagreements(app) {
+  const place = h("div", {});
+  loadInto(place, () => get("/review/disagreements"), ({ rows }) => {
+    if (!rows.length) return fill(place, emptyFace("No disagreements", app.live.state.model ? "The model predicts the label that you gave, for all labelled texts." : "They can be seen when the first model is trained."));
+    fill(place, h("p", { class: "soft" }, "The model predicts another class for these texts; the ones that it is surest about come first. Some will be slips, in others you are right."),
+      h("ol", { class: "log" }, rows.map((/** @type {any} */ row) => line(app, row))));
+  });
+  return [place];
+}
+
+/** @param {import("../app.js").App} app @param {any} row */
+function line(app, row) {
+  const actions = h("div", { class: "row" });
+  const settle = (/** @type {string} */ words) => {
+    fill(actions, h("span", { class: "soft" }, words));
+    entry.classList.add("settled");
+  };
+  fill(actions,
+    h("button", { onclick: () => settle("Kept.") }, "Keep ", h("b", { dir: "auto" }, row.label)),
+    h("button", { onclick: () => {
+      app.deck.step({ id: row.id, before: { kind: "label", label: row.label }, after: { kind: "label", label: row.predicted } });
+      settle(`Changed to ${row.predicted}.`);
+    } }, "Change to ", h("b", { dir: "auto" }, row.predicted)),
+    h("a", { class: "button plain", href: `#/label/${encodeURIComponent(row.id)}` }, "Open"));
+  const entry = h("li", {}, h("p", { dir: "auto", class: "clipped" }, row.text),
+    h("p", { class: "soft" }, "You: ", h("b", { dir: "auto" }, row.label), " · Model: ", h("b", { dir: "auto" }, row.predicted), ` ${percent(row.confidence)}`), actions);
+  return entry;
+}

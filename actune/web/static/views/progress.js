@@ -1,0 +1,95 @@
+/** How far the project is: quality with its interval, what more answers would bring, and the map of the pool. */
+
+import { get, post } from "../api.js";
+import { bars, columns, curve } from "../charts.js";
+import { sure } from "../dialogs.js";
+import { fill, h } from "../dom.js";
+import { emptyFace, loadInto } from "../faces.js";
+import { count, interval, number, percent } from "../words.js";
+import { poolMap } from "./pool.js";
+
+/** @type {import("../app.js").View} */
+export function progressView(app) {
+  const place = h("div", {});
+  const map = { leave: () => {} };
+  const element = h("section", { class: "page progress-page" }, h("h1", {}, "Progress"), place);
+  const load = () => loadInto(place, () => get("/progress"), (found) => {
+    map.leave();
+    const pool = poolMap(app);
+    map.leave = pool.leave;
+    fill(place, ...parts(app, found, load), h("section", {}, h("h2", {}, "Map of the pool"), pool.element));
+  });
+  load();
+  app.live.addEventListener("model", load);
+  return { element, leave: () => { app.live.removeEventListener("model", load); map.leave(); } };
+}
+
+/** @param {import("../app.js").App} app @param {any} found @param {() => void} load */
+function parts(app, found, load) {
+  const { state } = app.live;
+  if (!state.labels) return [emptyFace("Nothing is labelled yet", "Your answers, their pace and the quality of the model are shown here.", h("a", { class: "button main", href: "#/label" }, "Start labelling"))];
+  const lines = curveLines(found.curve ?? []);
+  const hours = found.hours ?? [];
+  return [
+    advice(found),
+    h("div", { class: "tiles" },
+      tile("Labels", number(state.labels), `of ${count(state.project.texts, "text")}`),
+      audit(found, state),
+      found.audit?.macro_f1 && tile("Macro-F1", percent(found.audit.macro_f1.value), interval(found.audit.macro_f1)),
+      tile("Model", state.model ? `Round ${state.model.round}` : "None yet", state.model ? `has learned from ${count(state.model.knows, "answer")}` : "the first one comes after this batch")),
+    auditLine(app, found, load),
+    h("section", {}, h("h2", {}, "Learning curve"),
+      lines.some(({ points }) => points.length > 0) ? curve(lines, "labels") : h("p", { class: "soft" }, "The curve begins with the first model that could be measured."),
+      found.forecast && h("p", {}, found.forecast.sentence ?? forecast(found.forecast))),
+    h("div", { class: "halves" },
+      h("section", {}, h("h2", {}, "Answers per class"), bars((found.classes ?? []).map((/** @type {any} */ each) => ({ name: each.name, value: each.answers, second: each.pseudo })), "Answers per class")),
+      hours.length > 0 && h("section", {}, h("h2", {}, "Answers per hour"), [columns(hours.slice(-12).map((/** @type {any} */ each) => ({ name: hour(each.at), value: each.answers })), "Answers per hour"), found.seconds_per_answer && h("p", { class: "soft" }, `Half of the answers took less than ${found.seconds_per_answer.toFixed(1)} seconds.`)])),
+  ];
+}
+
+/** @param {any} found */
+function advice(found) {
+  if (!found.stop) return null;
+  return h("p", { class: `verdict ${found.stop.stop ? "stop" : ""}` }, h("b", {}, found.stop.stop ? "You could stop here. " : "Go on. "), found.stop.reason);
+}
+
+/** @param {any} found @param {any} state */
+function audit(found, state) {
+  const planned = `${state.audit.answered} of ${state.audit.planned} audit texts answered`;
+  if (!found.audit?.accuracy) return tile("Accuracy", "Not measured yet", planned);
+  return tile("Accuracy", percent(found.audit.accuracy.value), `${interval(found.audit.accuracy)}, from ${count(found.audit.answered, "audit text")}`, "audit-estimate");
+}
+
+/** @param {import("../app.js").App} app @param {any} found @param {() => void} load */
+function auditLine(app, found, load) {
+  const { audit: sample } = app.live.state;
+  if (!sample.planned) return null;
+  if (sample.released) return h("p", { class: "soft" }, "The audit texts were released: the model learns from them, and they measure nothing any more.");
+  const release = h("button", { class: "plain", onclick: async () => {
+    const words = "The model will learn from them, and there will be no honest estimate of its quality any more.";
+    if (!(await sure("Release the audit texts?", words, "Release them"))) return;
+    await post("/audit/release", {}).catch((problem) => app.toast(problem.message));
+    await app.live.poll();
+    load();
+  } }, "Release the audit texts for training");
+  return h("p", { class: "soft aside" }, "Accuracy and macro-F1 are measured on texts that were drawn at random and that the model never learns from. ", app.owner && sample.answered > 0 && release);
+}
+
+/** @param {any[]} rounds @returns {import("../charts.js").Line[]} */
+function curveLines(rounds) {
+  const line = (/** @type {string} */ name, /** @type {string} */ look, /** @type {string} */ field) => ({ name, look,
+    points: rounds.filter((each) => each[field]).map((each) => ({ x: each.labels, found: typeof each[field] === "number" ? { value: each[field] } : each[field] })) });
+  return [line("On the audit texts", "first", "audit"), line("Cross-validated on the labels", "second", "cross_validated")].filter(({ points }) => points.length > 0);
+}
+
+/** @param {any} found */
+const forecast = (found) => `About ${number(found.answers)} more answers for one more point of accuracy (95 % interval ${number(found.low)} to ${number(found.high)}).`;
+
+/** @param {string} name @param {string} value @param {string} [small] @param {string} [id] */
+const tile = (name, value, small, id) => h("div", { class: "tile", id }, h("h3", {}, name), h("p", { class: "value" }, value), small && h("p", { class: "soft" }, small));
+
+/** @param {string} iso */
+function hour(iso) {
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? iso : `${String(at.getHours()).padStart(2, "0")}:00`;
+}

@@ -1,0 +1,126 @@
+"""Texts and classes of every kind: hostile, long, right to left, many."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.web.browser.steps import written
+from tests.web.serving import serve
+
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> & &lt;b&gt;"
+LONG = "A long complaint about an order that came late, was broken, and was sent back twice.\n" * 60
+KINDS = {
+    "hostile": HOSTILE,
+    "long": LONG,
+    "right-to-left": "أين تقع عاصمة النرويج؟ سؤال قصير عن مكان",
+    "chinese": "挪威的首都在哪里？这是一个关于地点的简短问题。",
+    "emoji": "👩‍👩‍👧‍👦 loved it!! 🇳🇴 10/10 🎉",
+}
+
+
+@pytest.fixture
+def odd(tmp_path):
+    return written(tmp_path / "odd <b>texts.csv", [*KINDS.values(), *(f"plain text {n}" for n in range(20))])
+
+
+def test_every_text_stands_there_as_it_is(sit_down, started, odd):
+    server = started(
+        serve(odd, "--labels", f"<b>bold</b>,{HOSTILE.split(',')[0][:60]},عربي", "--no-training", "--port", "0")
+    )
+    desk = sit_down(server)
+    for row, (name, text) in enumerate(KINDS.items()):
+        desk.go(f"label/q{row}")
+        desk.wait_for("text => document.querySelector('#text')?.textContent === text", text)
+        desk.shots_of_all(f"text-{name}")
+    assert desk.page.evaluate("document.querySelectorAll('#app img, #app script, #app b b').length") == 0
+    desk.press("n")
+    desk.page.keyboard.type(HOSTILE)
+    desk.press("Enter")
+    desk.press("1")
+    desk.wait_until_saved()
+    for view in ("progress", "review/history", "classes", "export"):
+        desk.go(view)
+        desk.page.wait_for_timeout(300)
+    assert desk.page.title() != "owned"
+    assert desk.page.locator("#app img").count() == 0
+
+
+def test_a_long_text_folds(sit_down, started, odd):
+    desk = sit_down(started(serve(odd, "--labels", "a,b", "--no-training", "--port", "0")))
+    desk.go("label/q1")
+    folded = desk.see(".text.folded").bounding_box()["height"]
+    desk.press("e")
+    unfolded = desk.see(".text:not(.folded)").bounding_box()["height"]
+    assert folded < 400 < unfolded
+
+
+@pytest.fixture
+def many(tmp_path):
+    """A project of 150 classes: one is typed, not looked for."""
+    names = tmp_path / "labels.json"
+    names.write_text(json.dumps([f"{first} {second}" for first in FIRST for second in SECOND]))
+    return names
+
+
+FIRST = ("card", "loan", "transfer", "account", "cash", "fee", "limit", "app", "refund", "identity")
+SECOND = tuple(
+    f"{word} {part}" for word in ("lost", "late", "wrong", "new", "closed") for part in ("at home", "abroad", "today")
+)
+
+
+def test_a_class_among_150_is_found_by_its_letters(sit_down, started, data, many):
+    names = ",".join(json.loads(many.read_text()))
+    desk = sit_down(started(serve(data, "--labels", names, "--no-training", "--port", "0", "--initial", "200")))
+    text = desk.text
+    assert desk.page.locator(".class").count() == 150
+    desk.shots_of_all("many")
+    desk.press("r", "e", "f", "u")
+    assert desk.page.locator(".class").count() == 15
+    desk.page.keyboard.type("nd late ab")
+    assert desk.page.locator(".class").all_inner_texts()[0].split("\n")[-1] == "refund late abroad"
+    desk.shots_of_all("many-search")
+    desk.press("Enter")
+    desk.wait_until_saved()
+    assert desk.history()[0]["label"] == "refund late abroad"
+    assert desk.text != text
+    desk.press("2")  # the digits choose among those that are shown
+    desk.wait_until_saved()
+    assert desk.history()[0]["label"] == "card lost abroad"
+
+
+def test_everything_is_done_without_a_mouse(sit_down, started, data, truth):
+    desk = sit_down(started(serve(data, "--labels", "human,location,numeric", "--no-training", "--port", "0")), truth)
+    page = desk.page
+    text = desk.text
+    page.locator(".class").nth(2).focus()
+    desk.press("Space")  # on a button, the key presses it and skips nothing
+    desk.wait_until_saved()
+    assert (desk.history()[0]["text"], desk.history()[0]["label"]) == (text, "numeric")
+    assert page.evaluate("document.activeElement.id") == "text"
+    seen = []
+    for _ in range(30):
+        desk.press("Tab")
+        seen.append(
+            page.evaluate(
+                "(document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText).trim()"
+            )
+        )
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none" or page.evaluate("document.activeElement === document.body"), seen[-1]
+    assert any("Skip" in words for words in seen) and any("Why" in words for words in seen)
+    assert page.locator("#saved-live").inner_text().strip() == "Saved"
+    unnamed = page.evaluate("""[...document.querySelectorAll('button, a, input, select, textarea')]
+        .map(each => each.innerText || each.ariaLabel || each.labels?.length || each.title)
+        .filter(name => !String(name ?? '').trim()).length""")
+    assert unnamed == 0
+
+
+def test_the_colours_can_be_switched_and_stay(sit_down, started, data):
+    desk = sit_down(started(serve(data, "--labels", "a,b", "--no-training", "--port", "0")))
+    desk.page.click("#theme")
+    dark = desk.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    desk.page.reload()
+    desk.see("#text")
+    assert desk.page.evaluate("getComputedStyle(document.body).backgroundColor") == dark == "rgb(22, 24, 26)"

@@ -40,7 +40,7 @@ def run_options(place: Place, spec: type = RunSpec) -> Callable[[Command], Comma
 def _parameter(option: Option) -> inspect.Parameter:
     """An option as a parameter that Typer understands; None is what the user left out."""
     kind: Any = str if option.parse else option.kind
-    default = None if option.from_data or option.default == "" else option.default
+    default = None if option.from_data or option.from_others or option.default == "" else option.default
     if option.is_argument:
         default = inspect.Parameter.empty
     elif default is None:

@@ -41,6 +41,7 @@ class Option:
     parse: Callable[[Any], Any] | None = None  # makes the value of what the command line gave
     keyword: str = ""  # of `create`, where it is not the name
     from_data: bool = False  # where it is left out, the data decides
+    from_others: bool = False  # where it is left out, other options may decide
     recorded: bool = True  # it is part of what a run is, and is kept in run.toml
     table: str = "request"  # of run.toml; a mapping has a table of its own
     before: Any = None  # its value in run folders that are older than the option, where that is not the default

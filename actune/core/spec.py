@@ -195,9 +195,11 @@ class RunSpec:
     recipe: str = option(
         "contrastive",
         "How finetune trains the encoder: contrastive needs fewer labels, because its head begins as a probe and texts "
-        "of one class are drawn together; paper is the fine-tuning of the paper.",
+        "of one class are drawn together; paper is the fine-tuning of the paper. The default is contrastive, or paper "
+        "with --preset released.",
         COMMANDS | GRID | CREATE,
         group=TRAINING,
+        from_others=True,
         before="paper",
     )
     device: str = option("auto", "The device to compute on: auto, cpu, or cuda.", COMMANDS | CREATE, group=TRAINING)

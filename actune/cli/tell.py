@@ -46,8 +46,8 @@ def tell(
     """Save the answers from a file; no model is trained.
 
     Empty cells are ignored, and telling the same file twice changes nothing. Invalid cells are listed, and all other
-    answers are saved (exit code 1): correct these cells and run the command again. Case and spaces around a label
-    are ignored.
+    answers are saved (the exit code is 2): correct these cells and run the command again. Case and spaces around a
+    label are ignored.
 
     Example: actune tell posts batch.csv
     """
@@ -102,7 +102,7 @@ def tell(
             f"actune: {cells} not saved, all others are: correct the cells listed above and run the command again",
             err=True,
         )
-        raise typer.Exit(1)
+        raise typer.Exit(2)
 
 
 def _not_taken(filled: Filled, classes: tuple[str, ...]) -> list[str]:

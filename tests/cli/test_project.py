@@ -52,7 +52,7 @@ def test_changes_and_contradictions_are_reported(project: Path, tmp_path: Path) 
     first, second, third = [question["id"] for question in done("ask", project, "--json").facts["questions"]][:3]
     rows = [[first, "human"], [second, "human"], [second, "entity"], [third, "entity"]]
     said = call("tell", project, write(tmp_path / "a.csv", ["id", "label"], rows), "--json")
-    assert said.code == 1
+    assert said.code == 2
     assert (said.facts["new"], said.facts["conflicts"]) == (2, {second: ["human", "entity"]})
     assert f"not saved: the file has 2 answers for the id {second!r}: 'human' and 'entity'" in said.err
     said = done("tell", project, write(tmp_path / "b.csv", ["id", "label"], [[first, "location"]]), "--json")
@@ -89,7 +89,7 @@ def test_bad_cells_are_listed_at_once_and_the_others_are_saved(project: Path, tm
     first, second, third = [question["id"] for question in done("ask", project, "--json").facts["questions"]][:3]
     rows = [[first, "HUMAN "], [second, "humann"], ["elsewhere", "human"], [third, "xyz"]]
     said = call("tell", project, write(tmp_path / "a.csv", ["id", "label"], rows), "--json")
-    assert said.code == 1
+    assert said.code == 2
     assert (said.facts["new"], said.facts["matched"], said.facts["labels"]) == (1, 1, 21)
     assert [(bad["place"], bad["id"], bad["value"]) for bad in said.facts["bad"]] == [
         *(("line 3", second, "humann"), ("line 4", "elsewhere", "human"), ("line 5", third, "xyz")),

@@ -15,7 +15,7 @@ class Counts:
 
     def __init__(self, fuzzer: Fuzzer, seed: int) -> None:
         self.fuzzer, self.seed = fuzzer, seed
-        self.inputs = self.partial = 0
+        self.inputs = 0
         self.codes: Counter[int] = Counter()
         self.problems: Counter[str] = Counter()
         self.slowest = Outcome(0)
@@ -24,7 +24,6 @@ class Counts:
 
     def add(self, outcome: Outcome) -> None:
         self.inputs += 1
-        self.partial += outcome.partial
         self.codes.update(outcome.codes)
         self.most_memory = max(self.most_memory, outcome.megabytes)
         if outcome.seconds > self.slowest.seconds:
@@ -52,7 +51,6 @@ class Counts:
             "seed": self.seed,
             "inputs": self.inputs,
             "exit_codes": {str(code): count for code, count in sorted(self.codes.items())},
-            "partly_saved": self.partial,  # `tell` ended with 1, which its help describes
             **{kind.split()[0]: self.problems[kind] for kind in kinds},
             "other_exit_codes": wrong,
             "slowest_seconds": self.slowest.seconds,

@@ -41,7 +41,6 @@ class Outcome:
 
     number: int
     codes: tuple[int, ...] = ()  # of each command
-    partial: int = 0  # commands that saved what was good, listed what was not, and said so with 1
     problem: str = ""
     where: str = ""  # the last line of actune or of a library in the traceback
     message: str = ""
@@ -139,16 +138,9 @@ def _after_command(before: Outcome, words: list[str], streams: Streams | None) -
         return _of_traceback(outcome, said[said.index(MARK) :], failure)
     if NO_MEMORY in said:
         return replace(outcome, problem="memory", message=_short(said))
-    if code == 1 and _is_partial(words, said):
-        return replace(outcome, partial=outcome.partial + 1)
     if code not in (0, 2):
         return replace(outcome, problem=f"exit code {code}", message=_short(said))
     return outcome
-
-
-def _is_partial(words: Sequence[str], said: str) -> bool:
-    """What the manual promises: `tell` saves the good answers and lists the others."""
-    return "tell" in words and "not saved, all others are" in said
 
 
 def _of_traceback(outcome: Outcome, told: str, failure: BaseException | None) -> Outcome:

@@ -17,9 +17,9 @@ def repair(
 ) -> None:
     """Rebuild what can be rebuilt of a damaged run folder.
 
-    Tables are rebuilt from the log of answers, a damaged database from all rows that can still be read, and a damaged
-    model or array of the last round is computed again. Nothing is deleted: what is replaced is kept under another
-    name. The exit code is 2 if problems are left.
+    Tables are rebuilt from the log of answers, a damaged database from all rows that can still be read and from the
+    newest copy in its folder backups, and a damaged model or array of the last round is computed again. Nothing is
+    deleted: what is replaced is kept under another name. The exit code is 2 if problems are left.
 
     Example: actune repair posts
     """

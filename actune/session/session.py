@@ -36,6 +36,7 @@ from actune.session.wording import (
     nothing_left_to_ask,
     too_few_answers,
 )
+from actune.store.backups import back_up_at_times
 from actune.store.files import EARLIER_FINALS, FINAL
 from actune.store.records import ModelRow
 from actune.store.store import Store, newest_model_in
@@ -78,6 +79,8 @@ class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
         and the result is None.
         """
         with self.store.advancing():
+            if not self.config.request.simulated:  # whose answers are in the data
+                back_up_at_times(self.store)
             if self.selected == self.fitted:
                 return self._select_after_the_end()
             labels = self.training_labels()

@@ -14,9 +14,11 @@ from typing import Any
 
 from actune.core.facts import FinalFacts, RoundFacts
 from actune.core.files import SCRATCH, remove, sync_folder
+from actune.core.places import inside
 from actune.core.printing import counted
 from actune.core.shapes import WrongShape, row_checker
 from actune.errors import RunFolderError
+from actune.store.backups import backups_in
 from actune.store.chain import COLUMNS, broken_links, write_links
 from actune.store.class_state import state_after
 from actune.store.classes import write_classes
@@ -47,6 +49,11 @@ KEPT: dict[str, tuple[str, type | None]] = {
     "facts": ("name, value", None),
 }
 
+# how many of the first columns of a table tell a row from all others, where a backup can fill a gap
+KEYS = {"answers": 1, "class_changes": 1, "marks": 1, "chunks": 1, "texts": 2, "ids": 2, "questions": 2}
+KEYS |= {"selections": 1, "rounds": 1, "facts": 1, "models": 1}
+CHANGING = {"facts", "models"}  # the rows of all others are never changed
+
 
 def is_readable(store: Store) -> bool:
     """Whether SQLite finds nothing wrong with a run's database, and what cannot be rebuilt makes sense."""
@@ -72,15 +79,12 @@ def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
         for end in BESIDE:
             if (beside := file.with_name(file.name + end)).is_file():
                 shutil.copy(beside, Path(place) / beside.name)
-        source = sqlite3.connect(Path(place) / DATABASE)
-        harden(source)
-        found, lost = {}, []
-        for table, (columns, kind) in KEPT.items():
-            found[table], missing = _salvaged(source, table, columns, kind)
-            lost += missing
-        source.close()
+        found, lost = _read(Path(place) / DATABASE)
+        lost += _fill_up(found, folder)
         if not any(found[table] for table in ("answers", "chunks", "texts", "rounds")):
             raise RunFolderError(f"nothing can be read from {str(file)!r}: restore it from a backup")
+        if missing := _gaps(found["answers"]):
+            lost.append(missing)
         if rows is None:
             ends = [first + length for _, first, length, _, split, *_ in found["chunks"] if split == "pool"]
             rows = max(ends, default=0) or len(found["texts"])
@@ -90,7 +94,8 @@ def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
         scratch = folder / f".{DATABASE}.{token_hex(8)}{SCRATCH}"
         try:
             _write(scratch, found)
-            shutil.copy(file, kept)
+            if was_there := file.is_file():
+                shutil.copy(file, kept)
             scratch.replace(file)
         finally:
             for end in BESIDE:
@@ -98,9 +103,9 @@ def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
         for end in BESIDE[1:]:
             remove(file.with_name(file.name + end))
         sync_folder(folder)
-    done = f"{file.name} was damaged: {counted(len(found['answers']), 'answer')} and "
-    done += f"{counted(len(found['rounds']), 'round')} were read into a new one, and the old one is kept as {kept.name}"
-    return [done, *lost]
+    done = f"{file.name} was {'damaged' if was_there else 'missing'}: {counted(len(found['answers']), 'answer')} and "
+    done += f"{counted(len(found['rounds']), 'round')} were read into a new one"
+    return [done + (f", and the old one is kept as {kept.name}" if was_there else ""), *lost]
 
 
 def rebuild(store: Store) -> list[str]:
@@ -132,6 +137,45 @@ def rebuild(store: Store) -> list[str]:
     return done
 
 
+def _read(file: Path) -> tuple[dict[str, list[tuple[Any, ...]]], list[str]]:
+    """The rows of all tables that nothing else can tell, as far as they can be read, and what is missing."""
+    found, lost = {}, []
+    source = sqlite3.connect(file)
+    harden(source)
+    for table, (columns, kind) in KEPT.items():
+        found[table], missing = _salvaged(source, table, columns, kind)
+        lost += missing
+    source.close()
+    return found, lost
+
+
+def _fill_up(found: dict[str, list[tuple[Any, ...]]], folder: Path) -> list[str]:
+    """Adds what the newest sound backup has and the damaged file has no more."""
+    for backup in backups_in(folder):
+        with TemporaryDirectory(prefix="actune-") as place:
+            copy = shutil.copy(backup, place)  # SQLite makes files beside the one that it opens
+            kept, missing = _read(Path(copy))
+        if missing:
+            continue
+        kept["models"] = [row for row in kept["models"] if inside(folder, row[0]).is_dir()]
+        done = []
+        for table, width in KEYS.items():
+            here, there = ({row[:width]: row for row in rows} for rows in (found[table], kept[table]))
+            # a backup was whole when it was made: of a row that never changes it has the right form
+            merged = there | here if table in CHANGING else here | there
+            found[table] = sorted(merged.values()) if table in LOG else list(merged.values())
+            if new := len(merged) - len(here):
+                done.append(f"{counted(new, 'row')} of the table {table} came from the backup {backup.name}")
+        return done
+    return []
+
+
+def _gaps(answers: list[tuple[Any, ...]]) -> str:
+    """A sentence about answers that are nowhere any more."""
+    last = max((row[0] for row in answers), default=0)
+    return f"{counted(last - len(answers), 'answer')} of {last:,} are lost" if len(answers) < last else ""
+
+
 def _salvaged(
     source: sqlite3.Connection, table: str, columns: str, kind: type | None
 ) -> tuple[list[tuple[Any, ...]], list[str]]:
@@ -159,11 +203,9 @@ def _salvaged(
             continue
     right = row_checker(kind) if kind else lambda row: True
     good = [row for row in rows if right(row)]
-    lost = [] if whole else [f"some rows of the table {table} cannot be read and are lost"]
+    lost = [] if whole else [f"some rows of the table {table} cannot be read"]
     if len(good) < len(rows):
         lost.append(f"{counted(len(rows) - len(good), 'row')} of the table {table} made no sense and were left out")
-    if table == "answers" and good and len(good) < (last := max(row[0] for row in good)):
-        lost.append(f"{counted(last - len(good), 'answer')} of {last:,} are lost")
     return sorted(good, key=repr) if table not in LOG else sorted(good), lost
 
 

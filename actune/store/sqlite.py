@@ -101,6 +101,10 @@ class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
         with self._connections.reading() as connection:
             yield connection
 
+    def copy_to(self, target: Path) -> None:
+        """Writes a copy of the database as it is now."""
+        back_up(self._connections, target)
+
     @contextmanager
     def changing(self, copy: Path) -> Iterator[sqlite3.Connection]:
         """The database itself, to repair; `copy` is where it is kept as it was."""

@@ -103,17 +103,24 @@ def advice(curve: Sequence[RoundPoint], ahead: Forecast | None, batch: int, unla
         more = f"after {counted(missing, 'more round')}" if missing > 0 else "when there are more answers"
         return Advice(False, f"It is too early to say: ask again {more}.")
     labels = curve[-1].labels
-    low = "more than can be told" if ahead.low is None else f"{ahead.low:,}"
-    high = "more than can be told" if ahead.high is None else f"{ahead.high:,}"
     hopeful = ahead.low is not None and ahead.low <= HOPEFUL * batch
     if ahead.labels is None:
         flat = f"The learning curve is flat after {counted(labels, 'label')}"
         if hopeful:
-            return Advice(False, f"{flat}, but this is uncertain: {low} more may bring one more point of accuracy.")
+            return Advice(
+                False, f"{flat}, but this is uncertain: {ahead.low:,} more may bring one more point of accuracy."
+            )
         return Advice(True, f"{flat}: it does not show how many more would bring one more point of accuracy.")
-    text = f"about {ahead.labels:,} more labels for one more point of accuracy (95 % interval: {low} to {high})"
+    text = f"about {ahead.labels:,} more labels for one more point of accuracy ({interval_words(ahead)})"
     if ahead.labels > unlabelled:
         return Advice(True, f"The curve forecasts {text}, and only {counted(unlabelled, 'text')} are left.")
     if ahead.labels > max(DEAR * labels, ROUNDS * batch) and not hopeful:
         return Advice(True, f"More labels bring little: the curve forecasts {text}.")
     return Advice(False, f"More labels still pay: the curve forecasts {text}.")
+
+
+def interval_words(ahead: Forecast) -> str:
+    """The interval of a forecast, which may have no upper end."""
+    if ahead.low is None:
+        return "too uncertain for a 95 % interval"
+    return f"95 % interval: {ahead.low:,} " + ("or more" if ahead.high is None else f"to {ahead.high:,}")

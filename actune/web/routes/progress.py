@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
 from actune.core.curves import Forecast
-from actune.session.progress import RoundPoint
+from actune.session.progress import RoundPoint, interval_words
 from actune.web import wire
 from actune.web.desk import Desk
 from actune.web.people import By
@@ -57,10 +57,9 @@ def point_of(point: RoundPoint) -> dict[str, Any]:
 
 def ahead(forecast: Forecast) -> dict[str, Any]:
     """The forecast with its sentence."""
-    low, high = (f"{each:,}" if each is not None else "more than can be told" for each in (forecast.low, forecast.high))
     if forecast.labels is None:
         start = "The curve does not show how many more answers bring one more point of accuracy"
     else:
         start = f"About {forecast.labels:,} more answers for one more point of accuracy"
-    sentence = f"{start} (95 % interval: {low} to {high})."
+    sentence = f"{start} ({interval_words(forecast)})."
     return {"answers": forecast.labels, "low": forecast.low, "high": forecast.high, "sentence": sentence}

@@ -22,6 +22,7 @@ from actune.store.class_state import state_after
 from actune.store.classes import write_classes
 from actune.store.clients import write_clients
 from actune.store.connections import BESIDE, Connections, harden, sentences
+from actune.store.database import Connection
 from actune.store.marks import write_marked
 from actune.store.protocol import EARLIER_FINALS, FINAL
 from actune.store.reading import decoded, decoded_value
@@ -56,7 +57,7 @@ def is_readable(store: Store) -> bool:
             read()
         with store.connection() as connection:
             replay_log(connection)
-            return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+        return not store.database_problems(1)
     except RunFolderError:
         return False
 
@@ -244,7 +245,7 @@ def _write(file: Path, found: dict[str, list[tuple[Any, ...]]]) -> None:
         connections.close()
 
 
-def _write_derived(connection: sqlite3.Connection) -> None:
+def _write_derived(connection: Connection) -> None:
     """All tables that follow from the logs."""
     if changes := changes_in(connection):
         write_classes(connection, state_after(changes))

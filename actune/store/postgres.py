@@ -64,14 +64,16 @@ class PostgreSQL(Kept[Raw]):
             f"SET LOCAL idle_in_transaction_session_timeout = '{ABANDONED}s'; "
             f"SELECT pg_advisory_xact_lock({self._key})"
         )
+        self._check()  # a forked process has a lock of its own
+        writer = self._writer
         # one connection of this process waits for the others, and its threads wait for that one
-        if not self._writer.acquire(timeout=self._patience):
+        if not writer.acquire(timeout=self._patience):
             raise self._busy()
         try:
             with self._transaction(begin, NOTHING) as connection:
                 yield connection
         finally:
-            self._writer.release()
+            writer.release()
 
     def version(self, connection: Connection) -> int:
         found = connection.execute("SELECT number FROM version").fetchone()

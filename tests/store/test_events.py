@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,31 @@ from hypothesis import strategies as st
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.errors import DataError, RunFolderError, StorageError
 from actune.store import sql
+from actune.store.addresses import Schema, new_place
 from actune.store.records import Said, Word
 from actune.store.sql import SQLEvents
 from actune.store.words import Words, labels_of, replay
+from tests.conftest import DATABASES
+
+
+Place = Path | Schema
+ON_SQLITE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+
+
+def place_in(database: str, folder: Path, request: pytest.FixtureRequest) -> Place:
+    return folder / "run.db" if database == "sqlite" else new_place(folder, request.getfixturevalue("postgres").url)
+
+
+@pytest.fixture(params=DATABASES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return place_in(request.param, tmp_path, request)
 
 
 @pytest.fixture
-def events(tmp_path: Path) -> SQLEvents:
-    return SQLEvents(tmp_path / "run.db", create=True)
+def events(place: Place) -> Iterator[SQLEvents]:
+    events = SQLEvents(place, create=True)
+    yield events
+    events.close()
 
 
 def derived(events: SQLEvents) -> tuple[object, ...]:
@@ -50,10 +68,13 @@ def said(word: tuple[int, str, int, str]) -> Said:
     return Said(row, kind, label if kind == "label" else None, by)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("database", DATABASES)
 @settings(max_examples=80, deadline=None)
-@given(steps)
-def test_tables_say_what_the_log_says(tmp_path_factory: pytest.TempPathFactory, steps: list[object]) -> None:
-    events = SQLEvents(tmp_path_factory.mktemp("log") / "run.db", create=True)
+@given(steps=steps)
+def test_tables_say_what_the_log_says(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database: str, steps: list[object]
+) -> None:
+    events = SQLEvents(place_in(database, tmp_path_factory.mktemp("log"), request), create=True)
     events.declare_classes(["x", "y", "z"], "start")
     for step in steps:
         if isinstance(step, tuple):
@@ -123,9 +144,9 @@ def test_answers_say_who_when_how_long_and_in_which_round(events: SQLEvents) -> 
     assert first.at <= second.at and first.at.endswith("Z")
 
 
-def test_two_people_are_never_both_the_first(events: SQLEvents, tmp_path: Path) -> None:
+def test_two_people_are_never_both_the_first(events: SQLEvents, place: Place) -> None:
     """Decided from what stands in the transaction, not from what was read before it."""
-    other = SQLEvents(tmp_path / "run.db")
+    other = SQLEvents(place)
     gate, told = threading.Barrier(2), []
 
     def tell(store: SQLEvents, by: str) -> None:
@@ -147,6 +168,7 @@ def test_answers_are_one_transaction(events: SQLEvents) -> None:
     assert events.answers() == [] and events.latest() == [] and events.counts().labelled == 0
 
 
+@ON_SQLITE
 def test_a_full_disk_is_one_sentence_and_loses_nothing(events: SQLEvents) -> None:
     events.tell([Said(1, "label", 0, "a")])
     with events._connections.alone() as connection:
@@ -268,6 +290,7 @@ def test_a_forked_process_opens_its_own_connection(events: SQLEvents) -> None:
             os.write(writer, b"own" if own and not own & inherited else b"shared")
         finally:
             os._exit(0)
+    os.close(writer)
     os.waitpid(child, 0)
     assert os.read(reader, 10) == b"own"
     events.tell([Said(2, "label", 0, "parent")])
@@ -298,6 +321,7 @@ def test_what_is_no_database_is_one_sentence(tmp_path: Path, content: bytes) -> 
         SQLEvents(tmp_path / "other.db")
 
 
+@ON_SQLITE
 def test_a_newer_version_is_left_alone(events: SQLEvents, tmp_path: Path) -> None:
     events.close()
     with sqlite3.connect(tmp_path / "run.db") as connection:

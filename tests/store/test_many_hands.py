@@ -19,6 +19,7 @@ from actune.store.records import Recorded, Said
 from actune.store.store import Store
 from actune.store.words import replay
 
+pytestmark = pytest.mark.usefixtures("database")
 ROOT = Path(__file__).parents[2]
 ROWS, CLASSES, EACH, CHUNK = 4000, 5, 1250, 5
 THREADS, PROCESSES, KILLED = 8, 8, 2

@@ -17,6 +17,7 @@ from actune.core.files import SCRATCH, remove, sync_folder
 from actune.core.printing import counted
 from actune.core.shapes import WrongShape, row_checker
 from actune.errors import RunFolderError
+from actune.store.addresses import Schema, known_place
 from actune.store.chain import COLUMNS, broken_links, write_links
 from actune.store.class_state import state_after
 from actune.store.classes import write_classes
@@ -67,6 +68,11 @@ def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
 
     `rows` is the length of the pool, where its texts are not in the folder, and `classes` how many there are.
     """
+    if isinstance(place := known_place(folder), Schema):
+        raise RunFolderError(
+            f"{str(folder)!r} has tables in PostgreSQL that make no sense (schema {place.name}): restore them with "
+            "pg_restore, then run `actune repair` again"
+        )
     file = folder / DATABASE
     kept = _free(file, "damaged")
     with sentences(file), TemporaryDirectory(prefix="actune-") as place:
@@ -113,7 +119,7 @@ def rebuild(store: Store) -> list[str]:
     if not (tables or splits or any(altered.values())):
         return []
     copy = _free(store.folder / DATABASE, "before-repair")
-    done = [f"a copy of {DATABASE} was made first: {copy.name}"]
+    done = [f"a copy of the database was made first: {copy.name}"]
     with store.changing(copy) as connection:
         if tables:
             _write_derived(connection)

@@ -21,7 +21,6 @@ from actune.store.sql import SQLEvents
 from actune.store.words import Words, labels_of, replay
 from tests.conftest import DATABASES
 
-
 Place = Path | Schema
 ON_SQLITE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 

@@ -45,3 +45,30 @@ def questions(trec):
         settings=own_settings(300, 6),
         bundled=False,
     )
+
+
+DATABASES = ("sqlite", "postgres")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server for all tests of a process."""
+    from tests.postgres import server
+
+    with server() as found:
+        yield found
+
+
+@pytest.fixture(params=DATABASES)
+def database(request, monkeypatch):
+    """Where the runs that a test makes have their events: the test is run with each."""
+    if request.param == "postgres":
+        from actune.store.store import Store
+
+        url, init = request.getfixturevalue("postgres").url, Store.__init__
+
+        def within(store, folder, create=False, readonly=False, address=""):
+            init(store, folder, create, readonly, address or (url if create else ""))
+
+        monkeypatch.setattr(Store, "__init__", within)
+    return request.param

@@ -36,4 +36,5 @@ class RunOptions(TypedDict, total=False):
     page: bool
     audit: int
     audit_every: int
+    store: str
     round_seconds: float

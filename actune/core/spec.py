@@ -379,6 +379,14 @@ class RunSpec:
         CREATE,
     )
     audit_every: int = option(5, "One of so many questions is about a text of the audit sample.", CREATE)
+    store: str = option(
+        "",
+        "Keep the answers in this PostgreSQL database, such as postgresql://ann@db.example.org/labels, and not in a "
+        "file of the project's folder; the password is best kept in PGPASSWORD or ~/.pgpass.",
+        START | CREATE,
+        metavar="URL",
+        recorded=False,  # the run's folder has the address, without the password, in a file of its own
+    )
     round_seconds: float = option(
         60.0,
         "With --learner auto on a CPU: fine-tune only if a round is estimated to take at most this many seconds.",

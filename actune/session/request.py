@@ -21,6 +21,7 @@ from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
 from actune.rounds.first import FIRST
 from actune.session.naming import useful_names
+from actune.store.addresses import public
 from actune.store.store import newest_model_in
 
 SCRIPTS = "released"
@@ -45,6 +46,8 @@ def make_request(task: Task, **options: Unpack[RunOptions]) -> RunSpec:
         if said.get(name) and said[name] not in KNOWN and exists(path):
             said[name] = str(path.absolute())
     said["names"] = useful_names(said.get("names", ""), task.pool.classes)
+    if said.get("store"):
+        said["store"] = public(said["store"])  # a request is shown, and kept in memory: it has no password
     given = said.pop("changes", {})
     changes = _plain(*split_changes(given)) | {name: word for name, word in given.items() if name in asdict(Words())}
     return RunSpec(**{**usual, **said, "changes": changes})
@@ -78,6 +81,8 @@ def check(request: RunSpec, task: Task) -> None:
         raise SettingError(f"--distinct must be a similarity from 0 to 1, not {request.distinct}")
     _check_page(request)
     _check_opening(request)
+    if request.simulated and request.store:
+        raise SettingError("a simulated run keeps its answers in its folder: leave --store out")
     if not request.simulated:
         words_of(request.changes, task.pool.classes)
     if request.start_from:

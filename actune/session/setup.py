@@ -64,7 +64,7 @@ def create(
         task = replace(task, notes=(*task.notes, NO_NAMES))
     weak = weak_labels(request, task) if request.weak else None
     config = resolve_at_once(request, task) if request.page else resolve_request(request, task, progress, weak)
-    with Store.creating(folder) as store:
+    with Store.creating(folder, options.get("store") or "") as store:
         session = Session(store, config, task, progress)
         session.method = method_of(config)  # now, so that a mistake in it is told at once
         _fill(session, weak)
@@ -114,10 +114,13 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
     store.commit(selection=Selection(0, questions, how))
 
 
-def open_session(folder: str | Path, progress: Progress = silent, method: str | MethodValue | None = None) -> Session:
+def open_session(
+    folder: str | Path, progress: Progress = silent, method: str | MethodValue | None = None, store: str = ""
+) -> Session:
     """The session of a run folder, ready to go on.
 
-    A method that was given by value or as `module:name` must be given again to advance.
+    A method that was given by value or as `module:name` must be given again to advance. `store` is the address of the
+    run's PostgreSQL database as another user or with a password; without it the folder's own address counts.
     """
     folder = checked_folder(folder)
     config = load_config(folder)
@@ -127,9 +130,9 @@ def open_session(folder: str | Path, progress: Progress = silent, method: str | 
             f"{str(folder)!r} was created with the method {request.method!r}, not {name_of(method)!r}: pass "
             f"{request.method!r}, or choose another folder"
         )
-    store = Store.open(folder)
+    opened = Store.open(folder, store)
     if config.resolved.stored:
-        task = _stored_task(store, config)
+        task = _stored_task(opened, config)
     else:
         found = find_task(config.request.data, config.request.reading, config.request.seed, config.request.preset)
         task = as_asked(found, config.request.no_dev)
@@ -137,8 +140,8 @@ def open_session(folder: str | Path, progress: Progress = silent, method: str | 
             raise RunFolderError(
                 f"{config.request.data!r} has changed since {str(folder)!r} was created: restore the data"
             )
-    check_counts(store, config)
-    session = Session(store, config, task, progress)
+    check_counts(opened, config)
+    session = Session(opened, config, task, progress)
     if method is not None:
         session.method = method_of(config, named=method if isinstance(method, str) else "")
     return session

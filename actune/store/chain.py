@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
+
+from actune.store.database import Connection
 
 SIZE = 16  # bytes: enough to find damage
 # the columns that a digest covers, in their order
@@ -31,13 +32,13 @@ def link(before: bytes, values: Sequence[Any]) -> bytes:
     return blake2b(before + repr(tuple(kept)).encode("utf-8", "replace"), digest_size=SIZE).digest()
 
 
-def last_link(connection: sqlite3.Connection, table: str) -> bytes:
+def last_link(connection: Connection, table: str) -> bytes:
     """The digest of the newest row."""
     found = connection.execute(f"SELECT digest FROM {table} ORDER BY number DESC LIMIT 1").fetchone()
     return found[0] if found and isinstance(found[0], bytes) else b""
 
 
-def broken_links(connection: sqlite3.Connection, table: str) -> Iterator[int]:
+def broken_links(connection: Connection, table: str) -> Iterator[int]:
     """The numbers of the rows that are not as they were written, or that come after a row that is missing."""
     before = b""
     for *values, digest in connection.execute(f"SELECT {COLUMNS[table]}, digest FROM {table} ORDER BY number"):
@@ -46,7 +47,7 @@ def broken_links(connection: sqlite3.Connection, table: str) -> Iterator[int]:
         before = digest if isinstance(digest, bytes) else b""
 
 
-def write_links(connection: sqlite3.Connection, table: str) -> None:
+def write_links(connection: Connection, table: str) -> None:
     """Gives every row its digest: of tables that an earlier version wrote, or that were repaired."""
     before, found = b"", []
     for values in connection.execute(f"SELECT {COLUMNS[table]} FROM {table} ORDER BY number"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
@@ -11,19 +10,21 @@ from actune.core.pool import Pool, pool_of_numbers, taken_ids
 from actune.core.shapes import WrongShape
 from actune.core.strings import Strings, is_text
 from actune.errors import DataError
+from actune.store.database import Connection
 from actune.store.reading import check_range, records, whole
 from actune.store.records import Chunk
 
 LONGEST_NUMBER = 18  # digits, so that a row number fits into 64 bits
 FIND = """
-SELECT row FROM ids WHERE split = :split AND id = :id UNION ALL SELECT row FROM texts WHERE split = :split AND id = :id
+SELECT row FROM ids WHERE split = ? AND id = ? UNION ALL SELECT row FROM texts WHERE split = ? AND id = ?
 """
 
 
-def chunks_of(connection: sqlite3.Connection, split: str | None = None) -> list[Chunk]:
+def chunks_of(connection: Connection, split: str | None = None) -> list[Chunk]:
     """The files of a split in row order, or those of all splits."""
-    query = "SELECT file, first, rows, numbered FROM chunks WHERE ?1 IS NULL OR split = ?1 ORDER BY split, number"
-    found = list(records(Chunk, connection.execute(query, (split,))))
+    where, values = ("", ()) if split is None else ("WHERE split = ?", (split,))
+    query = f"SELECT file, first, rows, numbered FROM chunks {where} ORDER BY split, number"
+    found = list(records(Chunk, connection.execute(query, values)))
     if split is not None:
         for before, chunk in pairwise(found):
             if chunk.first != before.first + before.rows:
@@ -33,7 +34,7 @@ def chunks_of(connection: sqlite3.Connection, split: str | None = None) -> list[
     return found
 
 
-def count_texts(connection: sqlite3.Connection, split: str) -> int:
+def count_texts(connection: Connection, split: str) -> int:
     """How many texts a split has."""
     query = "SELECT first + rows FROM chunks WHERE split = ? ORDER BY number DESC LIMIT 1"
     found = connection.execute(query, (split,)).fetchone()
@@ -43,7 +44,7 @@ def count_texts(connection: sqlite3.Connection, split: str) -> int:
     return whole(found[0], "the number of texts")
 
 
-def add_chunk(connection: sqlite3.Connection, split: str, file: str, ids: Strings, digest: str | None = None) -> int:
+def add_chunk(connection: Connection, split: str, file: str, ids: Strings, digest: str | None = None) -> int:
     """Appends a file of texts; gives the row of the first. Ids that are taken are refused."""
     first = count_texts(connection, split)
     if first:
@@ -52,19 +53,18 @@ def add_chunk(connection: sqlite3.Connection, split: str, file: str, ids: String
             raise taken_ids(len(taken), ids[taken[0]])
     numbered = ids == Strings.numbered(len(ids), first)
     if not numbered:
-        try:
-            connection.executemany("INSERT INTO ids VALUES (?, ?, ?)", _sorted(split, ids, first))
-        except sqlite3.IntegrityError:
-            raise DataError("some of the new ids occur more than once: every text needs a different id") from None
+        if has_duplicates(ids):
+            raise DataError("some of the new ids occur more than once: every text needs a different id")
+        connection.executemany("INSERT INTO ids (split, id, row) VALUES (?, ?, ?)", _sorted(split, ids, first))
     connection.execute(
         "INSERT INTO chunks (split, number, file, first, rows, numbered, digest) "
         "SELECT ?, coalesce(max(number), -1) + 1, ?, ?, ?, ?, ? FROM chunks WHERE split = ?",
-        (split, file, first, len(ids), numbered, digest, split),
+        (split, file, first, len(ids), int(numbered), digest, split),
     )
     return first
 
 
-def find_rows(connection: sqlite3.Connection, split: str, ids: Sequence[str]) -> list[int | None]:
+def find_rows(connection: Connection, split: str, ids: Sequence[str]) -> list[int | None]:
     """The row of each of these ids, None where there is none; no other id is looked at."""
     ranges = [(chunk.first, chunk.first + chunk.rows) for chunk in chunks_of(connection, split) if chunk.numbered]
 
@@ -74,7 +74,7 @@ def find_rows(connection: sqlite3.Connection, split: str, ids: Sequence[str]) ->
         row = int(id) if id.isdecimal() and len(id) <= LONGEST_NUMBER else -1
         if str(row) == id and any(low <= row < high for low, high in ranges):
             return row
-        found = connection.execute(FIND, {"split": split, "id": id}).fetchone()
+        found = connection.execute(FIND, (split, id, split, id)).fetchone()
         return whole(found[0], "a row") if found else None
 
     rows = [find(id) for id in ids]
@@ -82,7 +82,7 @@ def find_rows(connection: sqlite3.Connection, split: str, ids: Sequence[str]) ->
     return rows
 
 
-def texts_in_database(connection: sqlite3.Connection, split: str, classes: Sequence[str], first: int) -> Pool:
+def texts_in_database(connection: Connection, split: str, classes: Sequence[str], first: int) -> Pool:
     """The texts that an earlier version kept in the database, from row `first` on."""
     query = "SELECT id, text, label FROM texts WHERE split = ? AND row >= ? ORDER BY row"
     # one flat list: a million tuples would keep the garbage collector busy
@@ -95,6 +95,13 @@ def texts_in_database(connection: sqlite3.Connection, split: str, classes: Seque
     ):
         raise WrongShape("a text has a label that is no class")
     return pool_of_numbers(texts, ids, classes, labels)
+
+
+def has_duplicates(ids: Strings) -> bool:
+    """Whether two texts have one id."""
+    import pyarrow.compute
+
+    return int(pyarrow.compute.count_distinct(ids.column).as_py()) < len(ids)
 
 
 def _sorted(split: str, ids: Strings, first: int) -> Iterator[tuple[str, str, int]]:

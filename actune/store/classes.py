@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from types import NoneType
 
@@ -11,7 +10,7 @@ from actune.errors import DataError, nearest
 from actune.store.chain import last_link, link, now
 from actune.store.class_state import ClassState, state_after
 from actune.store.clients import is_known, remember
-from actune.store.connections import Connections
+from actune.store.database import Connection, Database
 from actune.store.marks import write_marks
 from actune.store.records import ChangeKind, ClassChange, Mark
 from actune.store.schema import changes_in, last_answer, replay_log, write_words
@@ -28,10 +27,10 @@ INVERSE: dict[ChangeKind, ChangeKind] = {
 }
 
 
-class SQLiteClasses:
+class SQLClasses:
     """The verbs about classes. The number of a class is its place for ever, as that of a text is its row."""
 
-    _connections: Connections
+    _connections: Database
 
     def declare_classes(self, names: Sequence[str], by: str) -> None:
         with self._connections.writing() as connection:
@@ -136,9 +135,7 @@ class SQLiteClasses:
 class ClassWriter:
     """Checks changes and appends them, inside the transaction that is open; one that `pretends` only collects them."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, by: str, client: str | None = None, pretends: bool = False
-    ) -> None:
+    def __init__(self, connection: Connection, by: str, client: str | None = None, pretends: bool = False) -> None:
         self.connection, self.by, self.client, self.pretends = connection, by, client, pretends
         self.changes: list[ClassChange] = []
         self.known = changes_in(connection)
@@ -244,7 +241,7 @@ class ClassWriter:
                 raise DataError(f"there is {was} {name!r}: {todo}")
 
 
-def write_classes(connection: sqlite3.Connection, state: ClassState) -> None:
+def write_classes(connection: Connection, state: ClassState) -> None:
     """The table of classes as it follows from the log of changes."""
     connection.execute("DELETE FROM classes")
     connection.executemany(
@@ -256,5 +253,5 @@ def write_classes(connection: sqlite3.Connection, state: ClassState) -> None:
     )
 
 
-def _state(connection: sqlite3.Connection) -> ClassState:
+def _state(connection: Connection) -> ClassState:
     return state_after(changes_in(connection))

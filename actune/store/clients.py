@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
+from actune.store.database import Connection
 
 
-def is_known(connection: sqlite3.Connection, by: str, client: str | None) -> bool:
+def is_known(connection: Connection, by: str, client: str | None) -> bool:
     """Whether this person has sent something under this id before."""
     return number_of(connection, by, client) is not None
 
 
-def number_of(connection: sqlite3.Connection, by: str, client: str | None) -> int | None:
+def number_of(connection: Connection, by: str, client: str | None) -> int | None:
     """The number in the log of what a person sent under an id."""
     if client is None:
         return None
@@ -19,17 +19,17 @@ def number_of(connection: sqlite3.Connection, by: str, client: str | None) -> in
     return int(found[0]) if found else None
 
 
-def remember(connection: sqlite3.Connection, by: str, client: str | None, log: str, number: int) -> None:
+def remember(connection: Connection, by: str, client: str | None, log: str, number: int) -> None:
     """Keeps that the row of a log with this number came under an id."""
     if client is not None:
         connection.execute("INSERT INTO clients VALUES (?, ?, ?, ?)", (by, client, log, number))
 
 
-def write_clients(connection: sqlite3.Connection) -> None:
+def write_clients(connection: Connection) -> None:
     """All of it anew from the logs."""
     connection.execute("DELETE FROM clients")
     for log in ("answers", "class_changes", "marks"):
         connection.execute(
-            f"INSERT OR IGNORE INTO clients SELECT by, client, '{log}', number FROM {log} WHERE client IS NOT NULL "
-            "ORDER BY number"
+            f"INSERT INTO clients SELECT by, client, '{log}', number FROM {log} WHERE client IS NOT NULL "
+            "ORDER BY number ON CONFLICT DO NOTHING"
         )

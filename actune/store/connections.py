@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from actune.core.files import storage_sentences
+from actune.core.files import replacing, storage_sentences
 from actune.core.places import is_regular
 from actune.core.refusals import SAFE
 from actune.core.shapes import WrongShape
 from actune.errors import Busy, RunFolderError, StorageError
+from actune.store.database import Connection
+from actune.store.kept import Kept
 
 BESIDE = ("", "-wal", "-shm", "-journal")  # what the names of SQLite's own files end with
 SMALL = 16 * 2**20  # bytes of a database that is checked whenever somebody is about to write into it
@@ -24,16 +25,13 @@ WRITING = "BEGIN IMMEDIATE"
 NOTHING = "nothing of this step counts"
 COMMITTING = "while committing"
 UNSURE = "it is not certain whether this step counts, and `actune status` shows it"
-MOST_IDLE = 8  # connections that are kept open between calls
-
-# a forked process must neither use nor close its parent's connections: they are kept here, untouched
-_inherited: list[list[sqlite3.Connection]] = []
 
 
-class Connections:
-    """A thread has a connection to itself for as long as it needs one; a forked process opens its own."""
+class Connections(Kept[sqlite3.Connection]):
+    """The SQLite file of a run as a `Database`."""
 
     def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
+        super().__init__(path.parent)
         if not create and not path.exists() and not path.is_symlink():
             raise RunFolderError(
                 f"{str(path.parent)!r} is incomplete: {path.name} is missing; restore it from a backup"
@@ -44,11 +42,9 @@ class Connections:
         self.path = path
         self._sound = create  # a database of one's own making
         self.readonly = readonly or not (create or writable(path))
-        self._closed = False
         self._patience: float = PATIENCE
         self._copy: TemporaryDirectory[str] | None = None
         self._place = _uri(path, "rwc" if create else "rw")
-        self._forget()
         with sentences(path):
             if not create and not writable(path):
                 self._place = self._readable_place()
@@ -87,6 +83,37 @@ class Connections:
             check_pages(connection)
         self._sound = True
 
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def version(self, connection: Connection) -> int:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def problems(self, most: int) -> list[str]:
+        with self.reading() as connection:
+            found = [str(problem) for (problem,) in connection.execute(f"PRAGMA integrity_check({most})").fetchall()]
+        return [problem for problem in found if problem != "ok"]
+
+    def compact(self) -> None:
+        with self.alone() as connection:
+            connection.execute("VACUUM")
+
+    def back_up(self, target: Path) -> None:
+        with self.reading() as source, replacing(target) as scratch:
+            copy = sqlite3.connect(scratch)
+            source.backup(copy)
+            copy.close()
+
+    def environment(self) -> Mapping[str, str]:
+        return {}
+
+    def seal(self) -> None:
+        pass  # the file lies in the folder
+
+    def drop(self) -> None:
+        pass
+
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
         """A connection outside of any transaction, for what SQLite does not do inside one."""
@@ -110,43 +137,9 @@ class Connections:
                 yield connection
 
     def close(self) -> None:
-        """Closes all connections; one that another thread is using follows when that thread is done."""
-        self._closed = True
-        self._close_idle()
+        super().close()
         if self._copy is not None:
             self._copy.cleanup()
-
-    def _close_idle(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
-
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        if os.getpid() != self._process:
-            _inherited.append(self._idle)
-            self._forget()
-        if self._closed:
-            raise RunFolderError(
-                f"the session of {str(self.path.parent)!r} is closed: open it again with actune.open_session"
-            )
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._open()
-        try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
-        if self._closed or len(self._idle) >= MOST_IDLE:
-            connection.close()
-        else:
-            self._idle.append(connection)
-
-    def _forget(self) -> None:
-        self._process = os.getpid()
-        self._idle: list[sqlite3.Connection] = []  # append and pop are atomic
-        self._writer = threading.Lock()
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

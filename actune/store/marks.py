@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 
 from actune.store.chain import COLUMNS, last_link, link, now
 from actune.store.clients import is_known, remember
-from actune.store.connections import Connections
+from actune.store.database import Connection, Database
 from actune.store.reading import records
 from actune.store.records import Mark, MarkKind, MarkRow, Standing
 from actune.store.schema import last_answer
@@ -18,10 +17,10 @@ OWN = "kind = ? AND row = ? AND (? OR by = ?)"
 STANDING = "kind, row, by, number, value, at"
 
 
-class SQLiteMarks:
+class SQLMarks:
     """The verbs about marks. A mark is an event like an answer; one without a value takes back what stood."""
 
-    _connections: Connections
+    _connections: Database
 
     def mark(self, marks: Sequence[Mark]) -> int:
         """Appends marks; gives how many were new. What stands already, or came under a known client id, is not."""
@@ -53,7 +52,7 @@ class SQLiteMarks:
             return [int(row) for (row,) in connection.execute("SELECT row FROM queue ORDER BY place, row")]
 
 
-def write_marks(connection: sqlite3.Connection, marks: Sequence[Mark]) -> int:
+def write_marks(connection: Connection, marks: Sequence[Mark]) -> int:
     """Appends marks and brings up to date what follows from them, inside the transaction that is open."""
     (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM marks").fetchone()
     known = {(m.by, m.client) for m in marks if m.client is not None and is_known(connection, m.by, m.client)}
@@ -75,7 +74,7 @@ def write_marks(connection: sqlite3.Connection, marks: Sequence[Mark]) -> int:
     return new
 
 
-def write_marked(connection: sqlite3.Connection) -> None:
+def write_marked(connection: Connection) -> None:
     """The marks that stand, anew from the log."""
     connection.execute("DELETE FROM marked")
     query = "SELECT number, row, kind, value, by, at, after FROM marks ORDER BY number"
@@ -94,7 +93,7 @@ def marked_after(log: Iterable[MarkRow]) -> set[tuple[object, ...]]:
     return set(found.values())
 
 
-def _changes(connection: sqlite3.Connection, mark: Mark) -> bool:
+def _changes(connection: Connection, mark: Mark) -> bool:
     """Whether a mark says anything new; a text may be picked again once it was answered."""
     if mark.kind == "queue":
         is_queued = connection.execute("SELECT 1 FROM queue WHERE row = ?", (mark.row,)).fetchone() is not None
@@ -103,7 +102,7 @@ def _changes(connection: sqlite3.Connection, mark: Mark) -> bool:
     return (found[0] if found else None) != mark.value
 
 
-def _stand(connection: sqlite3.Connection, mark: MarkRow) -> None:
+def _stand(connection: Connection, mark: MarkRow) -> None:
     if mark.kind == "queue":
         return  # which has a table of its own
     connection.execute(f"DELETE FROM marked WHERE {OWN}", _own(mark))
@@ -117,7 +116,7 @@ def _own(mark: Mark | MarkRow) -> tuple[str, int, bool, str]:
     return mark.kind, mark.row, mark.kind not in PERSONAL, mark.by
 
 
-def _queue(connection: sqlite3.Connection, number: int, mark: Mark) -> None:
+def _queue(connection: Connection, number: int, mark: Mark) -> None:
     if mark.value is None:
         connection.execute("DELETE FROM queue WHERE row = ?", (mark.row,))
     else:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar, cast
 
 from actune.core.checks import told
 from actune.core.shapes import WrongShape, row_checker
+from actune.store.database import Connection
 
 Record = TypeVar("Record")
 
@@ -67,5 +67,5 @@ def check_range(what: str, values: Iterable[int], below: int | None) -> None:
         raise WrongShape(f"it names the {what} {wrong:,}" + ("" if below is None else f" of {below:,}"))
 
 
-def count_of(connection: sqlite3.Connection, table: str) -> int:
+def count_of(connection: Connection, table: str) -> int:
     return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])

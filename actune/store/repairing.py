@@ -18,12 +18,14 @@ from actune.core.places import inside
 from actune.core.printing import counted
 from actune.core.shapes import WrongShape, row_checker
 from actune.errors import RunFolderError
+from actune.store.addresses import Schema, known_place
 from actune.store.backups import backups_in
 from actune.store.chain import COLUMNS, broken_links, write_links
 from actune.store.class_state import state_after
 from actune.store.classes import write_classes
 from actune.store.clients import write_clients
 from actune.store.connections import BESIDE, Connections, harden, sentences
+from actune.store.database import Connection
 from actune.store.marks import write_marked
 from actune.store.protocol import EARLIER_FINALS, FINAL
 from actune.store.reading import decoded, decoded_value
@@ -63,7 +65,7 @@ def is_readable(store: Store) -> bool:
             read()
         with store.connection() as connection:
             replay_log(connection)
-            return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+        return not store.database_problems(1)
     except RunFolderError:
         return False
 
@@ -73,6 +75,11 @@ def recover(folder: Path, rows: int | None, classes: int) -> list[str]:
 
     `rows` is the length of the pool, where its texts are not in the folder, and `classes` how many there are.
     """
+    if isinstance(database := known_place(folder), Schema):
+        raise RunFolderError(
+            f"{str(folder)!r} has tables in PostgreSQL that make no sense (schema {database.name}): restore them with "
+            "pg_restore, then run `actune repair` again"
+        )
     file = folder / DATABASE
     kept = _free(file, "damaged")
     with sentences(file), TemporaryDirectory(prefix="actune-") as place:
@@ -117,7 +124,7 @@ def rebuild(store: Store) -> list[str]:
     if not (tables or splits or any(altered.values())):
         return []
     copy = _free(store.folder / DATABASE, "before-repair")
-    done = [f"a copy of {DATABASE} was made first: {copy.name}"]
+    done = [f"a copy of the database was made first: {copy.name}"]
     with store.changing(copy) as connection:
         if tables:
             _write_derived(connection)
@@ -286,7 +293,7 @@ def _write(file: Path, found: dict[str, list[tuple[Any, ...]]]) -> None:
         connections.close()
 
 
-def _write_derived(connection: sqlite3.Connection) -> None:
+def _write_derived(connection: Connection) -> None:
     """All tables that follow from the logs."""
     if changes := changes_in(connection):
         write_classes(connection, state_after(changes))

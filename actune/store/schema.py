@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from actune.core.files import replacing
 from actune.core.places import is_regular
 from actune.core.printing import shortened
 from actune.core.shapes import WrongShape, value_of
 from actune.errors import RunFolderError
 from actune.store.chain import COLUMNS, broken_links, write_links
 from actune.store.connections import Connections
+from actune.store.database import Connection
 from actune.store.reading import decoded, records, whole
 from actune.store.records import AnswerRow, ClassChange, ModelRow
 from actune.store.words import Words, places_before, replay
@@ -77,6 +76,7 @@ CREATE TABLE queue (row INTEGER PRIMARY KEY, place INTEGER NOT NULL, by TEXT NOT
 CREATE TABLE clients (by TEXT, client TEXT, log TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (by, client))
                      WITHOUT ROWID;
 """
+MADE = FIRST + SECOND + THIRD + FOURTH + FIFTH  # the tables of this version, from nothing
 TABLES = {
     1: {"texts", "answers", "questions", "selections", "rounds", "facts"},
     2: {"latest", "words", "counts", "leases", "models", "classes", "class_changes"},
@@ -101,7 +101,7 @@ def prepare(connections: Connections, create: bool) -> None:
             connection.execute("PRAGMA journal_mode = WAL")  # where the file system allows it
         return
     with connections.reading() as connection:
-        found = version_of(connection)
+        found = connections.version(connection)
         if found > VERSION:
             raise RunFolderError(f"{str(path)!r} was written by a newer version of actune: upgrade actune")
         check_tables(connection, found)
@@ -112,12 +112,12 @@ def prepare(connections: Connections, create: bool) -> None:
             _migrate(connection, path.parent, found)
         return
     with connections.writing() as connection:
-        if version_of(connection) == found:  # no other process was faster
-            back_up(connections, path.with_name(f"{path.name}.v{found}.bak"))
+        if connections.version(connection) == found:  # no other process was faster
+            connections.back_up(path.with_name(f"{path.name}.v{found}.bak"))
             _migrate(connection, path.parent, found)
 
 
-def check_tables(connection: sqlite3.Connection, version: int) -> None:
+def check_tables(connection: Connection, version: int) -> None:
     """Only our tables may be there, and all of them: a trigger or a view of somebody else would act on its own."""
     wanted = set().union(*(names for since, names in TABLES.items() if since <= version))
     for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master"):
@@ -129,17 +129,13 @@ def check_tables(connection: sqlite3.Connection, version: int) -> None:
         raise WrongShape("it has no tables of actune" if version < 1 else f"it has no table {min(wanted)!r}")
 
 
-def version_of(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def last_answer(connection: sqlite3.Connection) -> int:
+def last_answer(connection: Connection) -> int:
     """The number of the newest answer, 0 before there is one."""
     (found,) = connection.execute("SELECT coalesce(max(number), 0) FROM answers").fetchone()
     return whole(found, "the number of an answer")
 
 
-def write_words(connection: sqlite3.Connection, words: Words) -> None:
+def write_words(connection: Connection, words: Words) -> None:
     """Writes all words that stand, in place of those that stood."""
     for table in ("latest", "words", "counts"):
         connection.execute(f"DELETE FROM {table}")
@@ -152,25 +148,22 @@ def write_words(connection: sqlite3.Connection, words: Words) -> None:
         "INSERT INTO words VALUES (?, ?, ?, ?, ?)",
         [(word.row, word.by, word.number, word.kind, word.label) for word in words.of_person.values()],
     )
-    connection.execute(
-        "INSERT INTO counts SELECT coalesce(label, ?), count(*) FROM latest GROUP BY coalesce(label, ?)",
-        (SKIPPED, SKIPPED),
-    )
+    connection.execute("INSERT INTO counts SELECT coalesce(label, ?), count(*) FROM latest GROUP BY 1", (SKIPPED,))
 
 
-def changes_in(connection: sqlite3.Connection) -> list[ClassChange]:
+def changes_in(connection: Connection) -> list[ClassChange]:
     """All that ever happened to classes."""
     wanted = "number, kind, class, name, target, after, by, at, step, undoes"
     return list(records(ClassChange, connection.execute(f"SELECT {wanted} FROM class_changes ORDER BY number")))
 
 
-def replay_log(connection: sqlite3.Connection, changes: Sequence[ClassChange] | None = None) -> Words:
+def replay_log(connection: Connection, changes: Sequence[ClassChange] | None = None) -> Words:
     """The words that stand after the whole log, with these changes of classes instead of those that there are."""
     log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
     return replay(records(AnswerRow, log), changes_in(connection) if changes is None else changes)
 
 
-def _migrate(connection: sqlite3.Connection, folder: Path, found: int) -> None:
+def _migrate(connection: Connection, folder: Path, found: int) -> None:
     """Brings tables from the version `found` to the present one, inside the transaction that is open."""
     if found < 2:
         _to_second(connection, folder)
@@ -183,7 +176,7 @@ def _migrate(connection: sqlite3.Connection, folder: Path, found: int) -> None:
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _to_second(connection: sqlite3.Connection, folder: Path) -> None:
+def _to_second(connection: Connection, folder: Path) -> None:
     """Answers know their round and how long they took; what follows from the log has tables; models have rows."""
     _execute(connection, SECOND)
     rounds = [decoded(facts) for (facts,) in connection.execute("SELECT facts FROM rounds ORDER BY round")]
@@ -201,7 +194,7 @@ def _to_second(connection: sqlite3.Connection, folder: Path) -> None:
     )
 
 
-def _to_fifth(connection: sqlite3.Connection, digests: bool) -> None:
+def _to_fifth(connection: Connection, digests: bool) -> None:
     """Answers know what stood before them. Where a digest is wrong, the log stays as it is, so that it is told."""
     _execute(connection, FIFTH)
     if not digests or not any(next(broken_links(connection, table), None) for table in LOG):
@@ -234,15 +227,7 @@ def _first_place(folder: Path, name: str, fitted: int) -> str | None:
     return name if (folder / name).is_dir() else None
 
 
-def back_up(connections: Connections, target: Path) -> None:
-    """A copy of a database as it is now."""
-    with connections.reading() as source, replacing(target) as scratch:
-        copy = sqlite3.connect(scratch)
-        source.backup(copy)
-        copy.close()
-
-
-def _execute(connection: sqlite3.Connection, statements: str) -> None:
+def _execute(connection: Connection, statements: str) -> None:
     """Runs statements inside the transaction that is open, which sqlite3's own executescript would end."""
     for statement in statements.split(";"):
         connection.execute(statement)

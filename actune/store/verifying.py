@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 
 from actune.core.printing import counted
@@ -10,12 +9,13 @@ from actune.core.shapes import WrongShape
 from actune.errors import ActuneError
 from actune.store.chain import broken_links
 from actune.store.class_state import state_after
+from actune.store.database import Connection
 from actune.store.files import NEWEST
 from actune.store.links import stands_for
 from actune.store.marks import marked_after
 from actune.store.reading import records
 from actune.store.records import MarkRow
-from actune.store.schema import LOG, SKIPPED, VERSION, changes_in, replay_log, version_of
+from actune.store.schema import LOG, SKIPPED, VERSION, changes_in, replay_log
 from actune.store.store import Store
 from actune.store.words import Words
 
@@ -46,16 +46,14 @@ def problems_of(store: Store) -> list[str]:
 
 
 def _pages(store: Store) -> Iterator[str]:
-    with store.connection() as connection:
-        for (problem,) in connection.execute(f"PRAGMA integrity_check({SHOWN})").fetchall():
-            if problem != "ok":
-                yield f"{_database(store)} is damaged: {' '.join(str(problem).split())}"
+    for problem in store.database_problems(SHOWN):
+        yield f"{_database(store)} is damaged: {' '.join(problem.split())}"
 
 
 def _log(store: Store) -> Iterator[str]:
+    if store.version() < VERSION:
+        return
     with store.connection() as connection:
-        if version_of(connection) < VERSION:
-            return
         for table in LOG:
             numbers = list(broken_links(connection, table))
             for number in numbers[:SHOWN]:
@@ -75,7 +73,7 @@ def log_of(table: str) -> str:
     return {"classes": "changes of classes", "marked": "marks"}.get(table, "answers")
 
 
-def wrong_tables(connection: sqlite3.Connection) -> list[str]:
+def wrong_tables(connection: Connection) -> list[str]:
     """The derived tables that differ from a replay of the log."""
     words = replay_log(connection)
     wanted = rows_of(words)
@@ -182,4 +180,4 @@ def _places(store: Store) -> Iterator[str]:
 
 
 def _database(store: Store) -> str:
-    return repr(str(store.folder / "run.db"))
+    return repr(store.database)

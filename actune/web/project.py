@@ -22,7 +22,7 @@ def open_or_create(out: Path | None, options: RunOptions) -> tuple[Session, bool
     source = str(options["source"])
     folder = out or folder_for(source)
     if (folder / FILE).is_file():
-        session = open_session(folder)
+        session = open_session(folder, store=options.get("store") or "")
         if session.config.request.simulated:
             session.close()
             raise RunFolderError(f"{str(folder)!r} is a simulated run, which nobody labels: choose another --out")

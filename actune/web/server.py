@@ -105,7 +105,7 @@ def _serve(session: Session, keys: Keys, address: Address, ready: Callable[[str,
     host = f"[{address.host}]" if ":" in address.host else address.host
     found = listening.getsockname()[1]
     url, start = f"http://{host}:{found}", secrets.token_urlsafe(12)
-    trainer = Trainer(session.store.folder, keys.folder / LOG, idle=not trains)
+    trainer = Trainer(session.store.folder, keys.folder / LOG, not trains, session.store.environment())
     desk = Desk(keys.id, session, trainer)
     trainer.after = desk.after_answers
     app = build(desk, door_of(keys, start, address, found))

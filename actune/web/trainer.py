@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock, Thread
+from types import MappingProxyType
 from typing import Any, Literal
 
 from actune.core.files import check_regular
@@ -36,9 +37,12 @@ class Trainer:
 
     after: Callable[[], None] = staticmethod(lambda: None)  # called when a job has ended well
 
-    def __init__(self, folder: Path, log: Path, idle: bool = False) -> None:
+    def __init__(
+        self, folder: Path, log: Path, idle: bool = False, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._command = [sys.executable, "-m", "actune.web.training", str(folder)]
         self._log = log
+        self._environment = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}
         self._lock = RLock()
         self._process: subprocess.Popen[str] | None = None
         self._wanted: set[Job] = set()
@@ -113,7 +117,7 @@ class Trainer:
                 text=True,
                 encoding="utf-8",
                 start_new_session=True,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env=self._environment,
             )
         Thread(target=self._listen, args=(process,), daemon=True, name="trainer").start()
 

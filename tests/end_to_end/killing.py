@@ -1,9 +1,10 @@
 """A project from start to predictions and a merge of results, killed before its k-th change of a file, for every k.
 
-    python -m tests.end_to_end.killing FOLDER PART PARTS
+    python -m tests.end_to_end.killing FOLDER PART PARTS [postgres]
 
 One process that forks: importing torch takes seconds, and a project on a tiny encoder much less than one. Of PARTS
-equal shares of the kills this does the one with the number PART.
+equal shares of the kills this does the one with the number PART. With `postgres` the answers are in a PostgreSQL
+server of its own, and the kills come before and after its statements too.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import sqlite3
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 import actune
 from actune.bench.copying import files_in
@@ -33,6 +37,7 @@ from actune.session.labelled import COLUMNS, human_rows, pseudo_rows
 from actune.store.store import FILE, Store
 from tests.bench.conftest import make
 from tests.models.tiny import WORDS, save_tiny
+from tests.postgres import server
 
 TEXTS = [f"{a} {b} the {c} ?" for a in WORDS[:5] for b in WORDS[5:9] for c in WORDS[9:11]]  # 40
 NEW = [f"{a} is it {b}" for a in WORDS[:3] for b in WORDS[10:12]]
@@ -53,6 +58,8 @@ steps = 3
 epochs = 1
 """
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+STORE: dict[str, Any] = {}  # the option of a project that names its database
+WRITES = "pg_advisory_xact_lock"  # in what begins a transaction that writes
 CHANGING = ("BEGIN", "INSERT", "UPDATE", "COMMIT", "PRAGMA journal_mode")
 EVENTS = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.chmod"}
 
@@ -67,7 +74,7 @@ def project(work: Path, name: str, acknowledge: Callable[[str], None]) -> None:
     if not (folder / FILE).exists():
         pool = pool_of(TEXTS, classes=CLASSES)
         plan: dict[str, Any] = {"initial": 6, "batch": 4, "changes": {"steps": 3, "epochs": 1}, "round_seconds": 0.0}
-        actune.create(folder, pool, method="actune", model=str(work / "tiny"), device="cpu", **plan).close()
+        actune.create(folder, pool, method="actune", model=str(work / "tiny"), device="cpu", **STORE, **plan).close()
     with actune.open_session(folder) as session:
         if session.config.final_training.steps != 2:
             short = replace(session.config.final_training, steps=2, epochs=1)
@@ -128,6 +135,18 @@ def kill_at(number: int | None, below: Path) -> list[int]:
             change()
             return found
 
+    execute = psycopg.Connection.execute
+
+    def counted(connection: psycopg.Connection, statement: str, *words: Any) -> psycopg.Cursor:
+        writes = WRITES in statement or (statement.startswith(CHANGING) and not statement.startswith("BEGIN"))
+        if not writes:
+            return execute(connection, statement, *words)
+        change()
+        found = execute(connection, statement, *words)
+        change()
+        return found
+
+    psycopg.Connection.execute = counted  # type: ignore[assignment,method-assign]
     connect = sqlite3.connect
     sqlite3.connect = lambda *words, **more: connect(*words, **more, factory=Counted)  # type: ignore[assignment]
     # counted and left out: a killed process loses nothing that it has written, and there is no power cut here
@@ -238,7 +257,13 @@ def one_cell(work: Path) -> None:
     make(GRID.format(data=work / "labelled.csv", model=work / "tiny"), work / "results")
 
 
-def main(place: str, part: str, parts: str) -> None:
+def main(place: str, part: str, parts: str, database: str = "sqlite") -> None:
+    with server() if database == "postgres" else nullcontext() as postgres:
+        STORE.update({"store": postgres.url} if postgres else {})
+        kill_all(place, part, parts)
+
+
+def kill_all(place: str, part: str, parts: str) -> None:
     work, kills = Path(place), 0
     save_tiny(work / "tiny")
     for name in ("warm", "whole"):

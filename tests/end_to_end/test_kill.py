@@ -80,15 +80,16 @@ def test_a_killed_run_ends_like_an_unbroken_one(tmp_path, method):
             assert facts(method, folder) == whole, f"{folder.name}, killed in rounds {rounds_at_kill}"
 
 
-@pytest.mark.parametrize("part", [0, 1])
-def test_a_project_killed_before_a_change_of_a_file_goes_on(tmp_path, part):
+@pytest.mark.parametrize(("part", "parts", "database"), [(0, 4, "sqlite"), (1, 4, "sqlite"), (0, 40, "postgres")])
+def test_a_project_killed_before_a_change_of_a_file_goes_on(tmp_path, part, parts, database):
     """Start, tell, add, advance, finish, export, predict and merge: two quarters of all changes of files.
 
-    The other two follow with `python -m tests.end_to_end.killing FOLDER PART 4`.
+    The other two follow with `python -m tests.end_to_end.killing FOLDER PART 4`, and with PostgreSQL a few of them.
     """
-    command = [sys.executable, "-m", "tests.end_to_end.killing", str(tmp_path), str(part), "4"]
+    words = [str(tmp_path), str(part), str(parts), database]
+    command = [sys.executable, "-m", "tests.end_to_end.killing", *words]
     alone = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "ACTUNE_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | alone)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
-    assert found["changes"] > 250 and found["kills"] >= found["changes"] // 4
+    assert found["changes"] > 250 and found["kills"] >= found["changes"] // parts

@@ -17,6 +17,7 @@ from actune.errors import RunFolderError
 from actune.rounds import predicting
 from actune.session.labelled import human_rows
 
+pytestmark = pytest.mark.usefixtures("database")
 FAST = {"steps": 40, "epochs": 4}
 PLAN = {"learner": "probe", "batch": 10, "initial": 20, "changes": FAST}
 ROOT = Path(__file__).parents[2]

@@ -18,6 +18,7 @@ from actune.errors import Busy, DataError, SettingError
 from actune.rounds.outputs import view_of
 from actune.session.runner import result, run
 
+pytestmark = pytest.mark.usefixtures("database")
 SMALL = {"method": "actune", "learner": "probe", "initial": 20, "batch": 10, "rounds": 3, "simulated": True}
 FAST = {"steps": 40, "epochs": 4}
 

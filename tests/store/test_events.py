@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,24 +14,40 @@ from hypothesis import strategies as st
 
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.errors import DataError, RunFolderError, StorageError
-from actune.store import sqlite
+from actune.store import sql
+from actune.store.addresses import Schema, new_place
 from actune.store.records import Said, Word
-from actune.store.sqlite import SQLiteEvents
+from actune.store.sql import SQLEvents
 from actune.store.words import Words, labels_of, replay
+from tests.conftest import DATABASES
+
+Place = Path | Schema
+ON_SQLITE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+
+
+def place_in(database: str, folder: Path, request: pytest.FixtureRequest) -> Place:
+    return folder / "run.db" if database == "sqlite" else new_place(folder, request.getfixturevalue("postgres").url)
+
+
+@pytest.fixture(params=DATABASES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return place_in(request.param, tmp_path, request)
 
 
 @pytest.fixture
-def events(tmp_path: Path) -> SQLiteEvents:
-    return SQLiteEvents(tmp_path / "run.db", create=True)
+def events(place: Place) -> Iterator[SQLEvents]:
+    events = SQLEvents(place, create=True)
+    yield events
+    events.close()
 
 
-def derived(events: SQLiteEvents) -> tuple[object, ...]:
+def derived(events: SQLEvents) -> tuple[object, ...]:
     """What the tables say that follow from the log."""
     words = {(word.row, word.by): word for row in range(4) for word in events.words(row)}
     return {word.row: word for word in events.latest()}, words, events.counts().of_class, events.counts().skipped
 
 
-def replayed(events: SQLiteEvents) -> tuple[object, ...]:
+def replayed(events: SQLEvents) -> tuple[object, ...]:
     """The same, from the log alone."""
     words = replay(events.answers(), events.class_changes())
     labels = labels_of(words.latest.values(), 0)
@@ -50,10 +67,13 @@ def said(word: tuple[int, str, int, str]) -> Said:
     return Said(row, kind, label if kind == "label" else None, by)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("database", DATABASES)
 @settings(max_examples=80, deadline=None)
-@given(steps)
-def test_tables_say_what_the_log_says(tmp_path_factory: pytest.TempPathFactory, steps: list[object]) -> None:
-    events = SQLiteEvents(tmp_path_factory.mktemp("log") / "run.db", create=True)
+@given(steps=steps)
+def test_tables_say_what_the_log_says(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database: str, steps: list[object]
+) -> None:
+    events = SQLEvents(place_in(database, tmp_path_factory.mktemp("log"), request), create=True)
     events.declare_classes(["x", "y", "z"], "start")
     for step in steps:
         if isinstance(step, tuple):
@@ -86,7 +106,7 @@ def test_the_last_word_on_a_row_counts(entries: list[tuple[int, str, int, str]])
         assert standing == (None if found is None else found.label if found.kind == "label" else "skip")
 
 
-def test_what_was_told_is_new_repeated_changed_or_skipped(events: SQLiteEvents) -> None:
+def test_what_was_told_is_new_repeated_changed_or_skipped(events: SQLEvents) -> None:
     told = events.tell([Said(0, "label", 1, "a"), Said(1, "skip", None, "a"), Said(0, "label", 1, "a")])
     assert (told.new, told.repeated, told.changed, told.skipped) == (1, 1, (), 1)
     told = events.tell([Said(0, "label", 2, "b"), Said(1, "label", 0, "b"), Said(2, "unskip", None, "b")])
@@ -94,7 +114,7 @@ def test_what_was_told_is_new_repeated_changed_or_skipped(events: SQLiteEvents) 
     assert [answer.number for answer in events.answers()] == [1, 2, 3, 4]
 
 
-def test_the_last_word_of_every_person_is_kept(events: SQLiteEvents) -> None:
+def test_the_last_word_of_every_person_is_kept(events: SQLEvents) -> None:
     for label, by in ((1, "a"), (2, "b"), (2, "c"), (1, "a")):
         events.tell([Said(7, "label", label, by)])
     assert events.words(7) == [
@@ -107,14 +127,14 @@ def test_the_last_word_of_every_person_is_kept(events: SQLiteEvents) -> None:
     assert len(events.answers()) == 4
 
 
-def test_who_repeats_a_word_does_not_take_it_over(events: SQLiteEvents) -> None:
+def test_who_repeats_a_word_does_not_take_it_over(events: SQLEvents) -> None:
     events.tell([Said(0, "label", 1, "a")])
     assert events.tell([Said(0, "label", 1, "b")]).repeated == 1
     assert events.latest() == [Word(0, 1, "label", 1, "a")]
     assert [word.by for word in events.words(0)] == ["a", "b"]
 
 
-def test_answers_say_who_when_how_long_and_in_which_round(events: SQLiteEvents) -> None:
+def test_answers_say_who_when_how_long_and_in_which_round(events: SQLEvents) -> None:
     events.tell([Said(0, "label", 1, "a", 2.5)])
     events.commit(RoundFacts(0, 1, 1, (1,), Metrics()))
     events.tell([Said(1, "skip", None, "b")])
@@ -123,12 +143,12 @@ def test_answers_say_who_when_how_long_and_in_which_round(events: SQLiteEvents) 
     assert first.at <= second.at and first.at.endswith("Z")
 
 
-def test_two_people_are_never_both_the_first(events: SQLiteEvents, tmp_path: Path) -> None:
+def test_two_people_are_never_both_the_first(events: SQLEvents, place: Place) -> None:
     """Decided from what stands in the transaction, not from what was read before it."""
-    other = SQLiteEvents(tmp_path / "run.db")
+    other = SQLEvents(place)
     gate, told = threading.Barrier(2), []
 
-    def tell(store: SQLiteEvents, by: str) -> None:
+    def tell(store: SQLEvents, by: str) -> None:
         for row in range(100):
             gate.wait()
             told.append(store.tell([Said(row, "label", 0, by)]))
@@ -141,13 +161,14 @@ def test_two_people_are_never_both_the_first(events: SQLiteEvents, tmp_path: Pat
     assert sum(each.new for each in told) == 100 and sum(each.repeated for each in told) == 100
 
 
-def test_answers_are_one_transaction(events: SQLiteEvents) -> None:
+def test_answers_are_one_transaction(events: SQLEvents) -> None:
     with pytest.raises(RunFolderError):
         events.tell([Said(1, "label", 0, "a"), Said(2, None, 0, "a")])  # type: ignore[arg-type]
     assert events.answers() == [] and events.latest() == [] and events.counts().labelled == 0
 
 
-def test_a_full_disk_is_one_sentence_and_loses_nothing(events: SQLiteEvents) -> None:
+@ON_SQLITE
+def test_a_full_disk_is_one_sentence_and_loses_nothing(events: SQLEvents) -> None:
     events.tell([Said(1, "label", 0, "a")])
     with events._connections.alone() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -157,7 +178,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(events: SQLiteEvents) -> 
     assert [answer.row for answer in events.answers()] == [1]
 
 
-def test_open_questions_are_those_of_the_next_round_without_a_word(events: SQLiteEvents) -> None:
+def test_open_questions_are_those_of_the_next_round_without_a_word(events: SQLEvents) -> None:
     def ask(round: int, rows: list[int]) -> Selection:
         return Selection(round, [QuestionRow(round, row, 0, 0.5) for row in rows])
 
@@ -174,10 +195,10 @@ def test_open_questions_are_those_of_the_next_round_without_a_word(events: SQLit
 
 
 def test_a_leased_question_is_nobody_elses_until_it_is_answered_released_or_late(
-    events: SQLiteEvents, monkeypatch: pytest.MonkeyPatch
+    events: SQLEvents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr(sqlite.time, "time", lambda: now[0])
+    monkeypatch.setattr(sql.time, "time", lambda: now[0])
     questions = [QuestionRow(0, row, None, None) for row in range(6)]
     events.commit(selection=Selection(0, questions))
 
@@ -200,7 +221,7 @@ def test_a_leased_question_is_nobody_elses_until_it_is_answered_released_or_late
     assert events.leases() == [] and lease("e") == [1, 3]
 
 
-def test_no_two_threads_lease_one_question(events: SQLiteEvents) -> None:
+def test_no_two_threads_lease_one_question(events: SQLEvents) -> None:
     events.commit(selection=Selection(0, [QuestionRow(0, row, None, None) for row in range(200)]))
     got: list[int] = []
 
@@ -217,7 +238,7 @@ def test_no_two_threads_lease_one_question(events: SQLiteEvents) -> None:
     assert sorted(got) == list(range(200))
 
 
-def test_classes_are_added_renamed_and_merged(events: SQLiteEvents) -> None:
+def test_classes_are_added_renamed_and_merged(events: SQLEvents) -> None:
     events.declare_classes(["praise", "complaint"], "start")
     events.declare_classes(["other"], "again")  # known already
     assert events.add_class("question", "a") == 2
@@ -248,7 +269,7 @@ def test_classes_are_added_renamed_and_merged(events: SQLiteEvents) -> None:
         (lambda events: events.merge_classes("praise", "x", "a"), "unknown label 'x'"),
     ],
 )
-def test_impossible_changes_of_classes_change_nothing(events: SQLiteEvents, change, sentence: str) -> None:
+def test_impossible_changes_of_classes_change_nothing(events: SQLEvents, change, sentence: str) -> None:
     events.declare_classes(["praise", "complaint"], "start")
     before = events.class_changes()
     with pytest.raises(DataError, match=sentence):
@@ -256,7 +277,7 @@ def test_impossible_changes_of_classes_change_nothing(events: SQLiteEvents, chan
     assert events.class_changes() == before and list(events.classes().values()) == ["praise", "complaint"]
 
 
-def test_a_forked_process_opens_its_own_connection(events: SQLiteEvents) -> None:
+def test_a_forked_process_opens_its_own_connection(events: SQLEvents) -> None:
     events.tell([Said(0, "label", 0, "parent")])
     inherited = set(map(id, events._connections._idle))
     reader, writer = os.pipe()
@@ -268,19 +289,20 @@ def test_a_forked_process_opens_its_own_connection(events: SQLiteEvents) -> None
             os.write(writer, b"own" if own and not own & inherited else b"shared")
         finally:
             os._exit(0)
+    os.close(writer)
     os.waitpid(child, 0)
     assert os.read(reader, 10) == b"own"
     events.tell([Said(2, "label", 0, "parent")])
     assert [answer.by for answer in events.answers()] == ["parent", "child", "parent"]
 
 
-def test_a_closed_store_says_so(events: SQLiteEvents) -> None:
+def test_a_closed_store_says_so(events: SQLEvents) -> None:
     events.close()
     with pytest.raises(RunFolderError, match="is closed: open it again"):
         events.answers()
 
 
-def test_a_reader_sees_one_state(events: SQLiteEvents) -> None:
+def test_a_reader_sees_one_state(events: SQLEvents) -> None:
     with events._connections.reading() as connection:
         before = connection.execute("SELECT count(*) FROM answers").fetchone()
         events.tell([Said(0, "label", 0, "a")])
@@ -292,16 +314,17 @@ def test_a_reader_sees_one_state(events: SQLiteEvents) -> None:
 def test_what_is_no_database_is_one_sentence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.db").write_bytes(content)
     with pytest.raises(RunFolderError, match="damaged or not a run's database"):
-        SQLiteEvents(tmp_path / "run.db")
+        SQLEvents(tmp_path / "run.db")
     assert (tmp_path / "run.db").read_bytes() == content
     with pytest.raises(RunFolderError, match=r"other\.db is missing"):
-        SQLiteEvents(tmp_path / "other.db")
+        SQLEvents(tmp_path / "other.db")
 
 
-def test_a_newer_version_is_left_alone(events: SQLiteEvents, tmp_path: Path) -> None:
+@ON_SQLITE
+def test_a_newer_version_is_left_alone(events: SQLEvents, tmp_path: Path) -> None:
     events.close()
     with sqlite3.connect(tmp_path / "run.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     for readonly in (False, True):
         with pytest.raises(RunFolderError, match="newer version of actune: upgrade actune"):
-            SQLiteEvents(tmp_path / "run.db", readonly=readonly)
+            SQLEvents(tmp_path / "run.db", readonly=readonly)

@@ -17,6 +17,7 @@ from actune.store.repairing import rebuild
 from actune.store.store import Store
 from actune.store.verifying import problems_of, wrong_tables
 
+pytestmark = pytest.mark.usefixtures("database")
 CLASSES = ("a", "b", "c")
 
 

@@ -1,6 +1,7 @@
 """Answers at a steady rate while the server is killed at random moments: every acknowledged one is there exactly once.
 
 The long form: python tests/web/faults.py --kills 30 --rate 20 --clients 1 --to faults.json
+With --postgres the answers are in PostgreSQL, and with --kill postgres it is that server which is killed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -22,6 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from actune.session.verifying import problems_in
 from actune.store.store import Store
+from tests.postgres import Server
+from tests.postgres import server as postgres_server
 from tests.web.serving import Served, serve
 
 LABELS = ("a", "b", "c")
@@ -69,11 +73,24 @@ class Client:
             time.sleep(RETRY)
 
 
-def run(folder: Path, kills: int, rate: float, clients: int, seed: int = 0, training: bool = True) -> dict:
-    """Kills and restarts a server so many times while clients answer; gives what became of their answers."""
+def run(
+    folder: Path,
+    kills: int,
+    rate: float,
+    clients: int,
+    seed: int = 0,
+    training: bool = True,
+    postgres: Server | None = None,
+    killed: str = "server",
+) -> dict:
+    """Kills and restarts a server so many times while clients answer; gives what became of their answers.
+
+    The server that is killed is that of the page, or the database behind it.
+    """
     data = folder / "texts.csv"
     data.write_text("id,text\n" + "".join(f"{row},text number {row}\n" for row in range(TEXTS)))
     words = ["--labels", ",".join(LABELS), *([] if training else ["--no-training"])]
+    words += ["--store", postgres.url] if postgres else []
     server, rng, stop = serve(data, *words, "--port", "0"), random.Random(seed), threading.Event()
     people = [Client(f"c{number}", rate, server, stop) for number in range(clients)]
     threads = [threading.Thread(target=person.run, daemon=True) for person in people]
@@ -81,6 +98,10 @@ def run(folder: Path, kills: int, rate: float, clients: int, seed: int = 0, trai
         thread.start()
     for _ in range(kills):
         time.sleep(rng.uniform(0.1, 2.0))
+        if postgres and killed == "postgres":
+            postgres.kill()
+            postgres.start()
+            continue
         server.kill()
         again = serve(data, *words)  # at the port of last time
         server.process, server.link = again.process, again.link
@@ -89,7 +110,8 @@ def run(folder: Path, kills: int, rate: float, clients: int, seed: int = 0, trai
     for thread in threads:
         thread.join(60)
     server.kill()
-    return facts(server.folder, people) | {"kills": kills, "clients": clients, "rate": rate, "training": training}
+    plan = {"kills": kills, "clients": clients, "rate": rate, "training": training}
+    return facts(server.folder, people) | plan | {"database": "postgresql" if postgres else "sqlite", "killed": killed}
 
 
 def facts(folder: Path, people: list[Client]) -> dict:
@@ -130,9 +152,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-training", action="store_true")
     parser.add_argument("--to", type=Path, help="a JSON file for the result, which is printed too")
+    parser.add_argument("--postgres", action="store_true", help="keep the answers in a PostgreSQL server of its own")
+    parser.add_argument("--kill", choices=("server", "postgres"), default="server", help="which server is killed")
     words = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = run(Path(folder), words.kills, words.rate, words.clients, words.seed, not words.no_training)
+    plan = (words.kills, words.rate, words.clients, words.seed, not words.no_training)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        postgres_server(synchronous=True) if words.postgres else nullcontext() as postgres,
+    ):
+        found = run(Path(folder), *plan, postgres, words.kill)
     shown = json.dumps(found)
     if words.to:
         words.to.write_text(shown + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +67,10 @@ def files(desk: Desk) -> APIRouter:
             raise Refused(404, "missing", "there is no model of this name: see the list of models")
         file = scratch(desk, "zip")
         command = [sys.executable, "-m", "actune.web.saving", str(desk.folder), name, str(file)]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", stdin=subprocess.DEVNULL)
+        environment = {**os.environ, **desk.session.store.environment()}
+        done = subprocess.run(
+            command, capture_output=True, text=True, encoding="utf-8", stdin=subprocess.DEVNULL, env=environment
+        )
         if done.returncode:
             file.unlink(missing_ok=True)
             sentence = done.stderr.strip() if done.returncode == 2 else "the process that writes the model has failed"

@@ -1,9 +1,8 @@
-"""The events of a run in one SQLite file."""
+"""The events of a run in a database: the verbs of the protocol as SQL that SQLite and PostgreSQL understand."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,12 +20,14 @@ from actune.core.pool import Pool
 from actune.core.shapes import WrongShape, value_of
 from actune.core.strings import Strings
 from actune.errors import DataError
+from actune.store.addresses import Schema
 from actune.store.chain import COLUMNS, broken_links, last_link, link, now
 from actune.store.chunks import add_chunk, chunks_of, count_texts, find_rows, texts_in_database
-from actune.store.classes import SQLiteClasses
+from actune.store.classes import SQLClasses
 from actune.store.clients import number_of, remember
-from actune.store.connections import Connections
-from actune.store.marks import SQLiteMarks
+from actune.store.database import Connection
+from actune.store.marks import SQLMarks
+from actune.store.opening import opened
 from actune.store.protocol import EARLIER_FINALS, FINAL, Events
 from actune.store.reading import Record, check_range, count_of, decoded, decoded_list, decoded_value, records, whole
 from actune.store.records import (
@@ -40,11 +41,12 @@ from actune.store.records import (
     Saved,
     Word,
 )
-from actune.store.schema import LOG, SKIPPED, VERSION, back_up, changes_in, last_answer, prepare, version_of
+from actune.store.schema import LOG, SKIPPED, VERSION, changes_in, last_answer
 from actune.store.words import Words, labels_of, replay
 
 ANSWER = COLUMNS["answers"]
 WORD = "row, number, kind, label, by"
+SET_WORD = "DO UPDATE SET number = excluded.number, kind = excluded.kind, label = excluded.label"
 # the texts that somebody picked, then the questions of the next round that nobody has answered
 OPEN = """
 SELECT asked.round, asked.row, suggestion, confidence FROM (
@@ -58,25 +60,21 @@ SELECT asked.round, asked.row, suggestion, confidence FROM (
 """
 FREE = """LEFT JOIN leases ON leases.row = asked.row
 WHERE leases.row IS NULL OR leases.by = ? OR leases.until <= ?"""
+ALL = 2**62  # more rows than there are
 MOST_VALUES = 500  # in one statement: SQLite allows 999 in old versions
 
 
-class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
-    """SQLite in WAL mode with full synchronisation, behind the verbs of the protocol.
+class SQLEvents(SQLClasses, SQLMarks, Events):
+    """SQLite in WAL mode with full synchronisation, or PostgreSQL, behind the verbs of the protocol.
 
-    What the file says is checked on reading: it may be damaged, or somebody else's.
+    What the database says is checked on reading: it may be damaged, or somebody else's.
     """
 
     rows_expected: int | None = None  # of a pool whose texts are not in the store
     classes_expected: int | None = None
 
-    def __init__(self, path: Path, create: bool = False, readonly: bool = False) -> None:
-        self._connections = Connections(path, create, readonly)
-        try:
-            prepare(self._connections, create)
-        except BaseException:
-            self._connections.close()
-            raise
+    def __init__(self, place: Path | Schema, create: bool = False, readonly: bool = False) -> None:
+        self._connections = opened(place, create, readonly)
 
     def close(self) -> None:
         self._connections.close()
@@ -89,26 +87,44 @@ class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
         """One sentence for a damaged database, or for answers that are not as they were written."""
         self._connections.check()
         with self._connections.reading() as connection:
-            if version_of(connection) < VERSION:
+            if self._connections.version(connection) < VERSION:
                 return
             for table in LOG:
                 if (found := next(broken_links(connection, table), None)) is not None:
                     raise WrongShape(f"row {told(found)} of the table {table} is not as it was written")
 
+    @property
+    def database(self) -> str:
+        """What sentences call the database."""
+        return self._connections.name
+
+    def version(self) -> int:
+        """Which version of actune's tables these are."""
+        with self._connections.reading() as connection:
+            return self._connections.version(connection)
+
+    def database_problems(self, most: int) -> list[str]:
+        """What the database finds wrong with its own files."""
+        return self._connections.problems(most)
+
+    def environment(self) -> Mapping[str, str]:
+        """What another process of this user needs to open the same run."""
+        return self._connections.environment()
+
     @contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
+    def connection(self) -> Iterator[Connection]:
         """The database itself, to look at."""
         with self._connections.reading() as connection:
             yield connection
 
     def copy_to(self, target: Path) -> None:
         """Writes a copy of the database as it is now."""
-        back_up(self._connections, target)
+        self._connections.back_up(target)
 
     @contextmanager
-    def changing(self, copy: Path) -> Iterator[sqlite3.Connection]:
+    def changing(self, copy: Path) -> Iterator[Connection]:
         """The database itself, to repair; `copy` is where it is kept as it was."""
-        back_up(self._connections, copy)
+        self._connections.back_up(copy)
         with self._connections.writing() as connection:
             yield connection
 
@@ -149,8 +165,7 @@ class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
         with self._connections.writing() as connection:
             for table in ("chunks", "ids", "texts"):
                 connection.execute(f"DELETE FROM {table}")
-        with self._connections.alone() as connection:
-            connection.execute("VACUUM")
+        self._connections.compact()
 
     # answers
 
@@ -256,7 +271,7 @@ class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
         now = time.time()
         query = OPEN.format(free=FREE, limit="LIMIT ?")
         with self._connections.writing() as connection:
-            values = (by, now, -1 if count is None else count)
+            values = (by, now, ALL if count is None else count)
             found = self._checked(connection, records(QuestionRow, connection.execute(query, values)))
             _lease(connection, [question.row for question in found], by, now, seconds)
         return found
@@ -338,7 +353,7 @@ class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
 
     def digests(self) -> dict[str, str]:
         with self._connections.reading() as connection:
-            if version_of(connection) < VERSION:
+            if self._connections.version(connection) < VERSION:
                 return {}
             query = "SELECT file, digest FROM chunks UNION ALL SELECT folder, digest FROM models"
             return {str(name): str(digest) for name, digest in connection.execute(query) if digest is not None}
@@ -373,24 +388,24 @@ class SQLiteEvents(SQLiteClasses, SQLiteMarks, Events):
         with self._connections.reading() as connection:
             return self._checked(connection, records(QuestionRow, connection.execute(query, values)))
 
-    def _checked(self, connection: sqlite3.Connection, questions: Iterable[QuestionRow]) -> list[QuestionRow]:
+    def _checked(self, connection: Connection, questions: Iterable[QuestionRow]) -> list[QuestionRow]:
         found = list(questions)
         self._check_rows(connection, [question.row for question in found])
         suggested = (question.suggestion for question in found if question.suggestion is not None)
         check_range("class", suggested, self.classes_expected)
         return found
 
-    def _check_rows(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+    def _check_rows(self, connection: Connection, rows: Sequence[int]) -> None:
         below = self.rows_expected or count_texts(connection, "pool") or None
         check_range("row", rows, below)
 
 
-def _tell(connection: sqlite3.Connection, answers: Sequence[Said]) -> Recorded:
+def _tell(connection: Connection, answers: Sequence[Said]) -> Recorded:
     """Appends answers and brings up to date what follows from them; only the rows that they are about are read."""
     rows = sorted({answer.row for answer in answers})
     before = {word.row: word for word in _words(connection, "latest", rows)}
     of_person = {(word.row, word.by): word for word in _words(connection, "words", rows)}
-    changed = "SELECT number, name, merged_into, retired FROM classes WHERE merged_into IS NOT NULL OR retired"
+    changed = "SELECT number, name, merged_into, retired FROM classes WHERE merged_into IS NOT NULL OR retired <> 0"
     gone = connection.execute(changed).fetchall()
     merged = {number: whole(target, "a class") for number, _, target, _ in gone if target is not None}
     asleep = {number: name for number, name, target, _ in gone if target is None}
@@ -429,7 +444,7 @@ def label_of(said: Said) -> int:
     return -1 if said.label is None else said.label
 
 
-def _saved_before(connection: sqlite3.Connection, said: Said, number: int, log: Sequence[tuple[Any, ...]]) -> Saved:
+def _saved_before(connection: Connection, said: Said, number: int, log: Sequence[tuple[Any, ...]]) -> Saved:
     """What became of an answer when it came for the first time; `log` is what is not written yet."""
     query = "SELECT b.kind, b.label FROM answers AS a JOIN answers AS b ON b.number = a.before WHERE a.number = ?"
     found = connection.execute(query, (number,)).fetchone()
@@ -441,26 +456,28 @@ def _saved_before(connection: sqlite3.Connection, said: Said, number: int, log: 
     return Saved(said.row, said.client, number, tuple(found) if found else None)
 
 
-def _answer_picked(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+def _answer_picked(connection: Connection, rows: Sequence[int]) -> None:
     """A text that somebody picked is asked no more once it has an answer."""
     if connection.execute("SELECT 1 FROM queue LIMIT 1").fetchone():
         connection.executemany("DELETE FROM queue WHERE row = ?", [(row,) for row in rows])
 
 
 def _write_changes(
-    connection: sqlite3.Connection, words: Words, before: Mapping[int, Word], of_person: Mapping[tuple[int, str], Word]
+    connection: Connection, words: Words, before: Mapping[int, Word], of_person: Mapping[tuple[int, str], Word]
 ) -> None:
     connection.executemany("DELETE FROM latest WHERE row = ?", [(row,) for row in before if row not in words.latest])
     connection.executemany(
-        f"INSERT OR REPLACE INTO latest ({WORD}) VALUES (?, ?, ?, ?, ?)", _changed(words.latest, before)
+        f"INSERT INTO latest ({WORD}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (row) {SET_WORD}, by = excluded.by",
+        _changed(words.latest, before),
     )
     connection.executemany(
-        f"INSERT OR REPLACE INTO words ({WORD}) VALUES (?, ?, ?, ?, ?)", _changed(words.of_person, of_person)
+        f"INSERT INTO words ({WORD}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (row, by) {SET_WORD}",
+        _changed(words.of_person, of_person),
     )
     counts = Counter(_counted(word) for word in words.latest.values())
     counts.subtract(_counted(word) for word in before.values())
     connection.executemany(
-        "INSERT INTO counts VALUES (?, ?) ON CONFLICT (label) DO UPDATE SET rows = rows + excluded.rows",
+        "INSERT INTO counts VALUES (?, ?) ON CONFLICT (label) DO UPDATE SET rows = counts.rows + excluded.rows",
         [(label, more) for label, more in counts.items() if more],
     )
 
@@ -475,7 +492,7 @@ def _counted(word: Word) -> int:
     return SKIPPED if word.label is None else word.label
 
 
-def _words(connection: sqlite3.Connection, table: str, rows: Sequence[int]) -> Iterator[Word]:
+def _words(connection: Connection, table: str, rows: Sequence[int]) -> Iterator[Word]:
     for start in range(0, len(rows), MOST_VALUES):
         some = rows[start : start + MOST_VALUES]
         marks = ", ".join("?" * len(some))
@@ -483,23 +500,27 @@ def _words(connection: sqlite3.Connection, table: str, rows: Sequence[int]) -> I
         yield from records(Word, connection.execute(query, some))
 
 
-def _lease(connection: sqlite3.Connection, rows: Sequence[int], by: str, now: float, seconds: float) -> None:
+def _lease(connection: Connection, rows: Sequence[int], by: str, now: float, seconds: float) -> None:
     connection.execute("DELETE FROM leases WHERE until <= ?", (now,))
-    connection.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", [(row, by, now + seconds) for row in rows])
+    connection.executemany(
+        "INSERT INTO leases (row, by, until) VALUES (?, ?, ?) "
+        "ON CONFLICT (row) DO UPDATE SET by = excluded.by, until = excluded.until",
+        [(row, by, now + seconds) for row in rows],
+    )
 
 
-def _release(connection: sqlite3.Connection, held: Iterable[tuple[int, str]]) -> None:
+def _release(connection: Connection, held: Iterable[tuple[int, str]]) -> None:
     connection.executemany("DELETE FROM leases WHERE row = ? AND by = ?", held)
 
 
-def _insert_selection(connection: sqlite3.Connection, selection: Selection) -> None:
+def _insert_selection(connection: Connection, selection: Selection) -> None:
     known = {"asked": len(selection.questions), "how": selection.how, "arrays": list(selection.arrays)}
     facts = json.dumps(known)
     connection.execute("INSERT INTO selections VALUES (?, ?)", (selection.round, facts))
     _insert_questions(connection, selection.questions)
 
 
-def _insert_questions(connection: sqlite3.Connection, questions: Sequence[QuestionRow]) -> None:
+def _insert_questions(connection: Connection, questions: Sequence[QuestionRow]) -> None:
     """Appends questions to those that their round may have already."""
     rounds = {question.round for question in questions}
     last = dict(connection.execute("SELECT round, max(position) FROM questions GROUP BY round"))
@@ -510,5 +531,6 @@ def _insert_questions(connection: sqlite3.Connection, questions: Sequence[Questi
     )
 
 
-def _set_fact(connection: sqlite3.Connection, name: str, value: Any) -> None:
-    connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+def _set_fact(connection: Connection, name: str, value: Any) -> None:
+    query = "INSERT INTO facts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    connection.execute(query, (name, json.dumps(value)))

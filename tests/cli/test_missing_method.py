@@ -6,16 +6,22 @@ from pathlib import Path
 
 import actune
 from actune.core.task import Task
+from actune.session.session import Session
 from tests.cli.conftest import call, done, read
-from tests.session.test_teachers import answered
 
 
 def test_a_method_that_is_gone_is_one_sentence_and_answers_stay(tmp_path: Path, questions: Task) -> None:
-    folder, labels = tmp_path / "thrifty", tmp_path / "labels.csv"
-    plan = {"learner": "probe", "initial": 30, "batch": 10, "changes": {"steps": 40, "epochs": 4}}
-    session = answered(actune.create(folder, questions, **plan), questions)
+    folder, labels, known = tmp_path / "project", tmp_path / "labels.csv", questions.pool.labels
+    texts = actune.task_of(list(questions.pool.texts[:100]), classes=questions.pool.classes)
+    changes = {"steps": 40, "epochs": 4}
+
+    def answered(session: Session) -> Session:
+        session.tell({question.id: texts.pool.classes[known[int(question.id)]] for question in session.ask()})
+        return session
+
+    session = answered(actune.create(folder, texts, learner="probe", initial=30, batch=10, changes=changes))
     session.advance()
-    known = answered(session, questions).labels().of_row
+    given = answered(session).labels().of_row
     session.close()
     words = (folder / "run.toml").read_text()
     assert words.count('method = "thrifty"') == 1
@@ -25,9 +31,11 @@ def test_a_method_that_is_gone_is_one_sentence_and_answers_stay(tmp_path: Path, 
     assert refused.code == 2 and "the method 'auto', which this version of actune does not have" in refused.err
     done("status", folder)
     with actune.open_session(folder) as opened:
-        assert opened.predict(["who was the first man on the moon ?"])[0].label in questions.pool.classes
+        assert opened.predict(["who was the first man on the moon ?"])[0].label in texts.pool.classes
     done("export", folder, "--all", "--to", labels)
-    assert sum(bool(line["label"]) for line in read(labels)) == len(known) == 40
+    assert sum(bool(line["label"]) for line in read(labels)) == len(given) == 40
     done("start", labels, "--learner", "probe", "--out", tmp_path / "new")
     with actune.open_session(tmp_path / "new") as begun:
-        assert begun.labels().of_row == known and begun.config.request.method == "thrifty"
+        now = {row: begun.pool.classes[label] for row, label in begun.labels().of_row.items()}
+        assert now == {row: texts.pool.classes[label] for row, label in given.items()}
+        assert begun.config.request.method == "thrifty"

@@ -8,10 +8,10 @@ the test set. A run's result is its average accuracy over the rounds. What is fi
 every run, and never run again: `run` may be killed and started again at any time.
 
 `show` prints five tables: means of methods, the first method minus each other, the first method minus its own questions
-on each data set, how far its estimates of right pseudo-labels are off, and which runs are there. Differences are
-between runs of the same data set and seed that both methods have. The data set is the unit of the tests, p is two-sided
-and has Holm's correction over all comparisons of the table. A method is only compared when it has runs on every data
-set.
+on each data set and by round, how far its estimates of right pseudo-labels are off, and which runs are there.
+Differences are between runs of the same data set and seed that both methods have. The data set is the unit of the
+tests, p is two-sided and has Holm's correction over all comparisons of the table. A method is only compared when it has
+runs on every data set.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ QUESTIONS = "thrifty-query"  # what thrifty asks, without its pseudo-labels
 SEEDS = (0, 1, 2, 3, 4)
 RESULTS = Path("benchmarks/results/few_loop.jsonl")
 INITIAL, BATCH, ROUNDS = 50, 50, 10
+SHOWN = (1, 2, 4, 6, 8, 10)  # rounds
 
 Runs = dict[str, dict[tuple[str, int], float]]  # by method, then by task and seed: the average accuracy in per cent
 
@@ -92,10 +93,10 @@ def run_all(given: argparse.Namespace) -> None:
                 print(method, name, seed, *line["accuracy"], line["seconds"], flush=True)
 
 
-def runs_of(file: Path) -> Runs:
+def runs_of(file: Path, rounds: slice = slice(None)) -> Runs:
     found: Runs = defaultdict(dict)
     for line in stored(file):
-        found[line["method"]][line["task"], line["seed"]] = 100 * fmean(line["accuracy"])
+        found[line["method"]][line["task"], line["seed"]] = 100 * fmean(line["accuracy"][rounds])
     return found
 
 
@@ -140,13 +141,13 @@ def differences(runs: Runs, methods: list[str]) -> list[str]:
     return lines
 
 
-def beside_its_questions(runs: Runs, first: str) -> list[str]:
-    gap = apart(runs, first, QUESTIONS)
-    return [
-        _row(f"`{first}` minus `{QUESTIONS}`", *gap),
-        "|---" * (len(gap) + 1) + "|",
-        _row("points", *(f"{value:+.2f}" for value in gap.values())),
-    ]
+def beside_its_questions(file: Path, first: str) -> list[str]:
+    """By data set, on the average over all rounds and in single rounds."""
+    lines = [_row("round", *TASKS, "mean"), "|---" * (len(TASKS) + 2) + "|"]
+    for name, rounds in [("all", slice(None)), *((str(round), slice(round - 1, round)) for round in SHOWN)]:
+        gap = list(apart(runs_of(file, rounds), first, QUESTIONS).values())
+        lines.append(_row(name, *(f"{value:+.2f}" for value in [*gap, fmean(gap)])))
+    return lines
 
 
 def there(runs: Runs, methods: list[str]) -> list[str]:
@@ -183,7 +184,7 @@ def show(given: argparse.Namespace) -> str:
     parts = [[f"{len(whole)} of {len(wanted)} methods have runs on all {len(TASKS)} data sets"]]
     if whole:
         parts += [means(runs, whole), differences(runs, whole)]
-        parts += [beside_its_questions(runs, whole[0]), estimates(stored(given.out), whole[0])]
+        parts += [beside_its_questions(given.out, whole[0]), estimates(stored(given.out), whole[0])]
     return "\n\n".join("\n".join(part) for part in [*parts, there(runs, wanted)] if part)
 
 

@@ -52,7 +52,7 @@ def test_reprs_are_short(questions: Task, tmp_path: Path) -> None:
     found = {
         "Pool(2 texts, 2 classes, 0 labels)": pool,
         "Task('questions', 300 texts, 6 classes, dev 60, test 100)": questions,
-        f"Session('{tmp_path}/run', 300 texts, 6 classes, method='auto', learner='probe')": session,
+        f"Session('{tmp_path}/run', 300 texts, 6 classes, method='thrifty', learner='probe')": session,
         "Answer(id='1', label='x')": actune.Answer("1", "x"),
         "Prediction('x', 0.7500)": actune.Prediction("x", {"x": 0.75, "y": 0.25}),
         "RoundFacts(round=2, labels=30, accuracy=0.5000, macro_f1=0.2500)": facts,
@@ -61,7 +61,7 @@ def test_reprs_are_short(questions: Task, tmp_path: Path) -> None:
     }
     for shown, value in found.items():
         assert repr(value) == shown
-    for value in (pool.texts, actune.Question("1", LONG, 0), actune.Oracle(pool), build("auto", questions.settings)):
+    for value in (pool.texts, actune.Question("1", LONG, 0), actune.Oracle(pool), build("thrifty", questions.settings)):
         assert len(repr(value)) < 300
     assert repr(actune.Question("1", LONG, 0)).startswith("Question(id='1', text='a very long text ")
 

@@ -30,7 +30,7 @@ def own_grid(options: RunOptions, methods: Sequence[str], seeds: int, learner: s
     methods = [BASELINE, *(method for method in dict.fromkeys(methods) if method != BASELINE)]
     if len(methods) < 2:
         raise SettingError(
-            f"a comparison needs at least one method other than {BASELINE}, for example --methods auto,entropy"
+            f"a comparison needs at least one method other than {BASELINE}, for example --methods thrifty,entropy"
         )
     if seeds < 1:
         raise SettingError(f"--seeds must be at least 1, not {told(seeds)}")

@@ -21,7 +21,7 @@ def compare(
     *,
     methods: Annotated[
         str, typer.Option(help="The methods to compare with random, separated by commas; see `actune methods`.")
-    ] = "auto,entropy,badge",
+    ] = "thrifty,entropy,badge",
     seeds: Annotated[int, typer.Option(help="The number of runs per method; a verdict needs at least 3.")] = 5,
     learner: Annotated[
         str, typer.Option(help="How models are trained: probe (minutes on a CPU) or finetune.")
@@ -48,7 +48,7 @@ def compare(
     writes an HTML page with learning curves, and its tables in LaTeX. The same command continues an interrupted
     comparison; with more seeds or methods, it runs only what is new.
 
-    Example: actune compare tickets.csv --methods auto,entropy --seeds 5
+    Example: actune compare tickets.csv --methods thrifty,entropy --seeds 5
     """
     from actune.bench.compared_page import FILE, write_comparison
     from actune.bench.own import check_test_set, command_of, own_grid, short_name

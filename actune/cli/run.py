@@ -34,7 +34,7 @@ def run(
     The same command with the same --out continues a stopped run, prints the result of a finished one, and extends it
     if --rounds is larger.
 
-    Example: actune run trec --method auto --learner probe --initial 50 --batch 50 --rounds 6 --out runs/trec
+    Example: actune run trec --method thrifty --learner probe --initial 50 --batch 50 --rounds 6 --out runs/trec
     """
     from actune.cli.curve import show_curve
     from actune.cli.folders import run_folder

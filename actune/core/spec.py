@@ -171,7 +171,7 @@ class RunSpec:
         }
     )
     method: str = option(
-        "auto",
+        "thrifty",
         "The method, which selects the questions and the pseudo-labels; `actune methods` lists all methods.",
         RUN | START | CREATE,
         by_value=True,

@@ -61,7 +61,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns from labelled texts, and by self-training from unlabelled ones; `query` says which to label next.
 
     Rows of `y` that are None, NaN, -1 or an empty text have no label: they are the pool, from which the method selects
-    pseudo-labels and questions. A method with a teacher (`auto`, `ust`, `st`, ...) needs one round. A method whose
+    pseudo-labels and questions. A method with a teacher (`thrifty`, `ust`, `st`, ...) needs one round. A method whose
     pseudo-labels come from the model of the round before (`actune`, `asst`, ...) is fitted twice: on the labels alone,
     and then also on the pseudo-labels that the first model has selected. There is no dev set, so the final
     checkpoint is used.
@@ -74,7 +74,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | MethodValue = "auto",
+        method: str | MethodValue = "thrifty",
         model: str = "minilm",
         learner: str = "probe",
         seed: int = 0,

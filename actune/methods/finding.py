@@ -98,6 +98,12 @@ def find_again(name: str, origin: str, named: str = "") -> Recipe:
         )
     if kind == AT_PLACE:
         return _remember(_recipe_of(import_object(where), name, where), origin)
+    if not named:
+        raise SettingError(
+            f"this run was made with the method {name!r}, which this version of actune does not have: "
+            "`actune export DIR --all --to labels.csv` writes its texts and answers, and `actune start labels.csv` "
+            "goes on with them in a new project"
+        )
     return find(name)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from actune.methods import thrifty, baselines  # noqa: F401  # isort: skip  (they register theirs, the default first)
 from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
-from actune.methods import auto, baselines, thrifty  # noqa: F401  (they register theirs, the default first)
 from actune.methods.features import frozen, gradient_factors, surprisal
 from actune.methods.finding import build, find, find_again, name_of, origin_of, plugins, shown
 from actune.methods.memory import Memory, Remembers

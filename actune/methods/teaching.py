@@ -106,7 +106,6 @@ class EvenDraw:
     """Equally many rows of each class: UST's balance without its dropout passes and weights."""
 
     keep: int = 2048
-    balanced: bool = True  # or in the proportion in which classes are predicted
     surer: float = 1.0  # the share of the candidates that rows are drawn from, the surest ones
 
     def __call__(self, view: View, state: State, pace: Pace) -> tuple[PseudoLabels, State]:
@@ -115,8 +114,7 @@ class EvenDraw:
 
         rows, predicted = self._sure_enough(view), view.log_proba.argmax(1)
         classes = predicted[rows.to(predicted.device)].cpu().numpy()
-        groups = classes if self.balanced else np.zeros_like(classes)
-        places = balanced_draw(np.ones(len(rows)), groups, self.keep, view.rng("even draw"))
+        places = balanced_draw(np.ones(len(rows)), classes, self.keep, view.rng("even draw"))
         return pseudo_labels_for(rows[torch.from_numpy(places)].sort().values, predicted), state
 
     def _sure_enough(self, view: View) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The recipe `thrifty`, for projects without a dev set, and its ablations; its questions alone are `auto-query`."""
+"""The recipe `thrifty`, the default of a run, and its ablations: see benchmarks/reports/few.md."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from actune.core.objective import NO_GATE, Objective
 from actune.core.settings import Settings
 from actune.methods.features import embeddings
-from actune.methods.method import Method, Teacher, recipe, variant
+from actune.methods.method import Method, Teacher, asking, recipe, variant
 from actune.methods.queries import Distinct
 from actune.methods.teaching import READ_AT_MOST, EvenDraw
 from actune.methods.uncertainty import margin
@@ -32,6 +32,11 @@ def thrifty(settings: Settings) -> Method:
         objective=Objective(WEIGHT * settings.weight, NO_GATE, most_steps=STEPS),
         teacher=TEACHER,
     )
+
+
+@variant("thrifty", "thrifty-query", "ablation", "thrifty without pseudo-labels", uses=())
+def thrifty_query(settings: Settings) -> Method:
+    return asking(thrifty(settings).query)
 
 
 @variant("thrifty", "thrifty-any", "ablation", "thrifty that pseudo-labels texts of the whole pool")

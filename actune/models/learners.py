@@ -56,7 +56,7 @@ CONTRASTIVE = Training(
     freeze_embeddings=True,
 )
 CONTRASTIVE_CPU = replace(CONTRASTIVE, learning_rate=1e-4, epochs=30, steps=150, dev_at_epoch_end=False)
-# a head has learnt long before its epochs are over: benchmarks/auto/learning.py
+# a head has learnt long before its epochs are over
 PROBE = Training(learning_rate=3e-3, epochs=30, steps=600, no_fewer_steps=False, dev_at_epoch_end=False)
 
 

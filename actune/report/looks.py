@@ -39,15 +39,10 @@ class Look:
 
 
 LOOKS = {
-    "thrifty": Look(INK, SOLID, "p", True),
+    "thrifty": Look(INK, SOLID, "X", True),
+    "thrifty-query": Look(INK, FINE, "X", True),
     "thrifty-any": Look(RED, DOTTED, "p"),
     "thrifty-one-student": Look(SKY, FINE, "p"),
-    "auto": Look(INK, SOLID, "X", True),
-    "auto-query": Look(INK, FINE, "X", True),
-    "auto-no-groups": Look(ORANGE, DASHED, "D"),
-    "auto-no-balance": Look(GREEN, MIXED, "o"),
-    "auto-one-student": Look(SKY, DOTTED, "P"),
-    "auto-no-switch": Look(RED, FINE, "D"),
     "actune": Look(BLUE, SOLID, "o", True),
     "actune-cal": Look(RED, SOLID, "s", True),
     "actune-badge": Look(GREEN, SOLID, "^", True),

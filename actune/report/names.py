@@ -4,14 +4,9 @@ from __future__ import annotations
 
 METHOD_NAMES = {
     "thrifty": "Thrifty",
+    "thrifty-query": "Thrifty, query only",
     "thrifty-any": "Thrifty with the whole pool",
     "thrifty-one-student": "Thrifty, one student",
-    "auto": "Auto",
-    "auto-query": "Auto, query only",
-    "auto-no-groups": "Auto without groups",
-    "auto-no-balance": "Auto without balance",
-    "auto-one-student": "Auto, one student",
-    "auto-no-switch": "Auto without switch",
     "actune": "AcTune",
     "actune-cal": "AcTune + CAL",
     "actune-badge": "AcTune + BADGE",

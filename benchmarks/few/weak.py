@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 TASKS = ("trec", "chemprot")
-METHODS = ("random", "entropy", "actune", "hast", "auto")
+METHODS = ("random", "entropy", "actune", "hast", "thrifty")
 STARTS = ("weak", "none")
 RESULTS = Path("benchmarks/results/few_weak.csv")
 COLUMNS = ("task", "start", "method", "seed", "labels", "accuracy")

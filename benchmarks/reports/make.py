@@ -3,7 +3,7 @@
 A table stands between two comments. The first one names the command that prints it, and which of the printed tables it
 is where there are several:
 
-    <!-- table 2: benchmarks/auto/judge.py show benchmarks/results/breadth -->
+    <!-- table 2: benchmarks/few/loop.py show -->
     <!-- /table -->
 
 `--check` writes nothing and fails where a file is not up to date.
@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/auto.md", "docs/benchmark.md")
+PAGES = ("docs/benchmark.md", "docs/thrifty.md")
 FILES = (*sorted((ROOT / "benchmarks/reports").glob("*.md")), *map(ROOT.joinpath, PAGES))
 MARKED = re.compile(r"(<!-- table ?(\d*): (.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)

@@ -3,7 +3,7 @@
     PYTHONPATH=. python benchmarks/speed/round.py --data-dir DIR
     PYTHONPATH=. python benchmarks/speed/round.py --data-dir DIR --learner finetune --device cuda --model mpnet \\
         --rows 10000,100000,1000000
-    PYTHONPATH=. python benchmarks/speed/round.py --data-dir DIR --rows 100000 --methods entropy,auto
+    PYTHONPATH=. python benchmarks/speed/round.py --data-dir DIR --rows 100000 --methods entropy,thrifty
 
 From a CSV file to the last model: 100 answers, a fit, a read of the pool, 100 questions and the rows to trust, answers,
 a fit on all of them; then the folder is opened once more. Texts are real; where more are wanted they come again, each

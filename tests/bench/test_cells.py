@@ -169,7 +169,7 @@ def test_labels_fits_and_steps_of_a_cell():
     # 50 labels in 7 steps for 30 epochs, then twice 600 steps with pseudo-labels
     assert cell.steps == 30 * 7 + 2 * 600
     # a teacher on 50, 100 and 150 labels, and two students of 500 steps each time
-    assert only(ONE.replace("actune", "auto")).steps == 30 * (7 + 13 + 19) + 3 * 2 * 500
+    assert only(ONE.replace("actune", "thrifty")).steps == 30 * (7 + 13 + 19) + 3 * 2 * 500
 
 
 SWEEP = "[[sweep]]\nover = { beta = [0.25, 0.5] }\n"

@@ -18,7 +18,7 @@ def test_the_facts_of_a_run(finished: tuple[list[object], Said]) -> None:
     assert facts["labels"] == [20, 30, 40]
     assert [len(ids) for ids in facts["asked"]] == [20, 10, 10]
     assert all(0 <= value <= 1 for value in facts["accuracy"] + facts["macro_f1"])
-    assert facts["method"] == "auto"
+    assert facts["method"] == "thrifty"
     assert all(0 <= value <= 1 for value in facts["pseudo_label_accuracy"])  # a teacher trusts in the first round too
     assert all(seconds > 0 for seconds in facts["seconds"])
     assert "final_accuracy" not in facts
@@ -68,7 +68,7 @@ def test_the_same_command_elsewhere_asks_the_same(
 def test_other_settings_are_named(finished: tuple[list[object], Said], fails: Fails) -> None:
     words, _ = finished
     sentence = fails(*words, "--method", "entropy", "--set", "K=7", "--rounds", "2")
-    assert "--method was auto when this run was created, and is entropy now" in sentence
+    assert "--method was thrifty when this run was created, and is entropy now" in sentence
     assert "--rounds was 3 when this run was created, and is 2 now" in sentence
     assert "--set regions was not set when this run was created, and is 7 now" in sentence
 

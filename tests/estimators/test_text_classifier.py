@@ -157,7 +157,7 @@ def asked_by_a_session(folder: Path, texts: list[str], some: Any, rounds: int, *
 
 
 @pytest.mark.parametrize(
-    ("method", "rounds"), [("margin", 1), ("auto", 1), ("badge", 1), ("actune", 2), ("actune-cal", 2), ("asst", 2)]
+    ("method", "rounds"), [("margin", 1), ("thrifty", 1), ("badge", 1), ("actune", 2), ("actune-cal", 2), ("asst", 2)]
 )
 def test_a_query_is_what_a_session_with_the_same_labels_asks(
     method: str, rounds: int, texts: list[str], some: Any, tmp_path: Path
@@ -170,14 +170,14 @@ def test_a_query_is_what_a_session_with_the_same_labels_asks(
 
 
 def test_unlabelled_rows_are_learnt_from(texts: list[str], some: Any) -> None:
-    for method in ("auto", "actune"):
+    for method in ("thrifty", "actune"):
         trusting = classifier(method=method).fit(texts, some)
         assert trusting._state is not None and len(trusting._state.fitted.pseudo_labels)
         alone = classifier(method=method).fit(texts[:LABELLED], some[:LABELLED])
         assert not np.allclose(trusting.predict_proba(texts[:20]), alone.predict_proba(texts[:20]))
 
 
-@pytest.mark.parametrize("method", ["auto", "actune", "ust", "revival", "margin"])
+@pytest.mark.parametrize("method", ["thrifty", "actune", "ust", "revival", "margin"])
 def test_without_an_unlabelled_row_it_is_plain_learning(method: str, texts: list[str], y: Any) -> None:
     learner = "probe" if method != "revival" else "finetune"
     changes = {"learner": learner, "settings": {"epochs": 1, "steps": 2}}
@@ -200,7 +200,7 @@ def test_it_works_in_a_grid_search_a_pipeline_and_a_cross_validation(texts: list
     lower = FunctionTransformer(lambda given: [text.lower() for text in given])
     grid = {
         "textclassifier__seed": [0, 1],
-        "textclassifier__method": ["auto", asking(Top(margin))],
+        "textclassifier__method": ["thrifty", asking(Top(margin))],
         "textclassifier__settings": [{"epochs": 2, "steps": 5}],
     }
     search = GridSearchCV(make_pipeline(lower, classifier()), grid, cv=2, error_score="raise").fit(texts[:120], y[:120])

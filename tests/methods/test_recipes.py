@@ -24,9 +24,8 @@ SETTINGS = Settings(regions=7, regions_used=3, beta=0.4, growth=11, neighbors=4,
 
 
 def test_the_names() -> None:
-    wanted = """auto auto-query auto-no-groups auto-no-balance auto-one-student auto-no-switch random entropy
-    least-confidence margin bald badge alps cal st ust cosine asst ceal bass revival thrifty thrifty-any
-    thrifty-one-student actune actune-cal
+    wanted = """thrifty thrifty-query thrifty-any thrifty-one-student random entropy
+    least-confidence margin bald badge alps cal st ust cosine asst ceal bass revival actune actune-cal
     actune-badge actune-alps actune-bald actune-margin actune-query actune-cal-query actune-no-regions actune-no-memory
     actune-no-weights hast typiclust"""
     assert list(RECIPES) == wanted.split()
@@ -80,24 +79,14 @@ def test_an_ablation_differs_in_one_thing() -> None:
     )
 
 
-def test_an_ablation_of_auto_differs_in_one_thing() -> None:
-    auto, draw = build("auto", SETTINGS), EvenDraw(SETTINGS.teacher_rows // 2)
-    taught = Objective(0.5, NO_GATE, most_steps=500)
+def test_an_ablation_of_thrifty_differs_in_one_thing() -> None:
+    thrifty, draw = build("thrifty", SETTINGS), EvenDraw(SETTINGS.teacher_rows // 2, surer=0.5)
+    taught = Objective(0.25, NO_GATE, most_steps=500)  # half of the weight that the settings give
     teacher = Teacher(may_stay=True, generations=2, reads=16_384)
-    assert auto == Method(Distinct(margin, embeddings), draw, taught, teacher)
-    assert build("auto-query", SETTINGS) == Method(auto.query, None, Objective())
-    assert build("auto-no-groups", SETTINGS) == replace(auto, query=Top(margin))
-    assert build("auto-no-balance", SETTINGS) == replace(auto, self_training=replace(draw, balanced=False))
-    assert build("auto-one-student", SETTINGS) == replace(auto, teacher=replace(teacher, generations=1))
-    assert build("auto-no-switch", SETTINGS) == replace(auto, teacher=replace(teacher, may_stay=False))
-
-
-def test_thrifty_learns_half_as_much_from_the_surer_half_and_its_ablations_differ_in_one_thing() -> None:
-    thrifty, auto = build("thrifty", SETTINGS), build("auto", SETTINGS)
-    draw = EvenDraw(SETTINGS.teacher_rows // 2, surer=0.5)
-    assert thrifty == replace(auto, self_training=draw, objective=replace(auto.objective, weight=0.25))
+    assert thrifty == Method(Distinct(margin, embeddings), draw, taught, teacher)
+    assert build("thrifty-query", SETTINGS) == Method(thrifty.query, None, Objective())
     assert build("thrifty-any", SETTINGS) == replace(thrifty, self_training=replace(draw, surer=1.0))
-    assert build("thrifty-one-student", SETTINGS) == replace(thrifty, teacher=replace(thrifty.teacher, generations=1))
+    assert build("thrifty-one-student", SETTINGS) == replace(thrifty, teacher=replace(teacher, generations=1))
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:

@@ -249,7 +249,7 @@ def test_no_more_rows_are_looked_at_than_a_round_can_afford(monkeypatch: pytest.
     assert torch.equal(looked_at(few, "easy rows"), few.candidates)
 
 
-# the even draw of auto
+# the even draw of thrifty
 
 
 def lopsided(rows: int = 200) -> View:
@@ -264,8 +264,6 @@ def test_an_even_draw_has_equally_many_rows_of_each_class() -> None:
     found, _ = EvenDraw(30)(lopsided(), None, FIRST)
     assert Counter(found.targets.tolist()) == {0: 15, 1: 15} and set(found.weights.tolist()) == {1.0}
     assert 3 not in found.rows and sorted(found.rows.tolist()) == found.rows.tolist()
-    as_predicted, _ = EvenDraw(30, balanced=False)(lopsided(), None, FIRST)
-    assert Counter(as_predicted.targets.tolist())[0] > 20
     everything, _ = EvenDraw(1000)(lopsided(), None, FIRST)
     assert len(everything) == 199
 

@@ -21,7 +21,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("runs")
     task = actune.load_task("trec")
     plan = {"initial": 30, "batch": 20, "rounds": 3}
-    for method in ("actune", "random", "auto"):
+    for method in ("actune", "random", "thrifty"):
         session = actune.create(
             base / method, task, method=method, learner="probe", **plan, simulated=True, source="trec"
         )
@@ -67,7 +67,7 @@ def pages(opened: dict[str, Session]) -> dict[str, str]:
         "project": render([opened["project"]]),
         "begun": render([opened["begun"]]),
         "random": render([opened["random"]]),
-        "auto": render([opened["auto"], opened["actune"]]),
+        "thrifty": render([opened["thrifty"], opened["actune"]]),
     }
 
 

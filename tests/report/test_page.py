@@ -17,7 +17,7 @@ from actune.errors import StorageError, UserError
 from actune.report.facts import effective_classes, gain
 from actune.report.page import render, write_report
 
-NAMES = ["both", "project", "begun", "random", "auto"]
+NAMES = ["both", "project", "begun", "random", "thrifty"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,15 +66,15 @@ def facts_with(pseudo_labels: PseudoLabelFacts, **facts: float | None) -> RoundF
 
 
 def test_what_self_training_brings_is_told_where_there_is_a_model_without_it(opened, parsed):
-    for taught, trusting in zip(opened["auto"].rounds(), opened["actune"].rounds(), strict=True):
+    for taught, trusting in zip(opened["thrifty"].rounds(), opened["actune"].rounds(), strict=True):
         row = next(
-            row for row in parsed["auto"].rows if row[:2] == [str(taught.round), f"{taught.pseudo_labels.count:,}"]
+            row for row in parsed["thrifty"].rows if row[:2] == [str(taught.round), f"{taught.pseudo_labels.count:,}"]
         )
         assert row[5] == "on" and row[6] == f"{100 * taught.gain:+.1f}"
         assert row[11:] == ["on" if trusting.pseudo_labels.trained_on else "off", "–"]
     assert gain(facts_with(PseudoLabelFacts(), gain=None, dev_gain=0.02)) == 0.02
     assert gain(facts_with(PseudoLabelFacts(), gain=0.0, dev_gain=0.02)) == 0
-    assert "Gain:" in parsed["auto"].text and "Gain:" not in parsed["both"].text
+    assert "Gain:" in parsed["thrifty"].text and "Gain:" not in parsed["both"].text
 
 
 def test_the_first_sentence_holds_the_last_numbers(opened, parsed):

@@ -144,7 +144,7 @@ def test_the_audit_sample_is_asked_among_the_others_without_suggestions(advanced
     assert all(advanced.suggestion(id) is None and advanced.why(id)["audit"] for id in audit)
 
 
-@pytest.mark.parametrize("method", ["actune", "auto", "ust"])
+@pytest.mark.parametrize("method", ["actune", "thrifty", "ust"])
 def test_audit_rows_train_nothing_until_they_are_released(
     tmp_path: Path, questions: Task, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

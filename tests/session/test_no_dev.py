@@ -17,7 +17,7 @@ from actune.session.runner import run
 
 PLAN: dict[str, Any] = {
     "learner": "probe",
-    "method": "auto",
+    "method": "thrifty",
     "initial": 20,
     "batch": 10,
     "rounds": 2,
@@ -57,7 +57,7 @@ def test_a_task_that_is_given_again_is_known_by_what_the_run_uses(tmp_path: Path
     open_or_create(tmp_path / "run", questions, words).close()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("method", ["auto", "actune"])
+@pytest.mark.parametrize("method", ["thrifty", "actune"])
 def test_the_answers_tell_how_many_pseudo_labels_are_right_where_no_dev_set_does(
     tmp_path: Path, questions: Task, method: str
 ) -> None:

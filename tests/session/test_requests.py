@@ -17,7 +17,7 @@ from actune.session.resolve import resolve_request
 def test_what_is_left_open_comes_from_the_task(questions):
     request = make_request(questions, simulated=True)
     plan = questions.plan
-    assert (request.data, request.method, request.model) == ("questions", "auto", "minilm")
+    assert (request.data, request.method, request.model) == ("questions", "thrifty", "minilm")
     assert (request.initial, request.batch, request.rounds) == (plan.initial, plan.batch, plan.rounds)
     assert make_request(questions).rounds == 0  # a project has no planned end
 

@@ -36,4 +36,6 @@ class RunOptions(TypedDict, total=False):
     page: bool
     audit: int
     audit_every: int
+    overlap: float
+    answers_each: int
     round_seconds: float

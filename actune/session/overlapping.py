@@ -11,7 +11,7 @@ from actune.core.dialogue import Answer
 from actune.core.facts import Interval, QuestionRow
 from actune.core.streams import Streams
 from actune.session.auditing import TOOL, Auditing
-from actune.session.remarks import Remarks, WordFacts
+from actune.session.remarks import Remarks
 from actune.session.wording import Told
 from actune.store.records import Mark, Word
 from actune.store.words import DECISION, ENDS
@@ -98,16 +98,13 @@ class Overlapping(Auditing, Remarks):
         """Says which class counts on a text, whatever others say; without a label the text is left out."""
         return self.tell([Answer(id, label, by=by, client=client, decision=True)])
 
-    def words_seen_by(self, ids: Iterable[str], by: str) -> dict[str, WordFacts | None]:
-        """Those of these texts that are drawn for several people, each with what `by` has said about it."""
+    def for_several(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of these texts that are drawn for several people."""
+        if not self.config.request.overlap:
+            return frozenset()
         row_of = dict(zip(found := list(dict.fromkeys(ids)), self._rows(found), strict=True))
-        shared = self.shared_rows(sorted({*row_of.values()}))
-        own = {word.row: word for word in self.store.words_of_all(sorted(shared)) if word.by == by}
-        self.refresh()
-        return {id: self._own(own.get(row)) for id, row in row_of.items() if row in shared}
-
-    def _own(self, word: Word | None) -> WordFacts | None:
-        return None if word is None or word.kind in ENDS else self._told(word)
+        shared = self.shared_rows(sorted(row_of.values()))
+        return frozenset(id for id, row in row_of.items() if row in shared)
 
     def _words_of_shared(self) -> dict[int, list[Word]]:
         """What stands of each person on each of these texts."""
@@ -129,7 +126,9 @@ class Overlapping(Auditing, Remarks):
     def _conflict(self, row: int, words: Sequence[Word]) -> Conflict:
         id = self.pool.ids[row]
         notes = {remark.by: remark.note for remark in self.remarks([id]) if remark.note}
-        answers = [Opinion(w.by, self.pool.classes[w.label], notes.pop(w.by, None)) for w in words if w.label is not None]
+        answers = [
+            Opinion(w.by, self.pool.classes[w.label], notes.pop(w.by, None)) for w in words if w.label is not None
+        ]
         return Conflict(id, self.pool.texts[row], tuple(answers), tuple(notes.items()))
 
 

@@ -26,8 +26,8 @@ from actune.session.clock import Clock
 from actune.session.config import Config
 from actune.session.insight import Insight
 from actune.session.logs import log_facts
-from actune.session.overlapping import Overlapping
 from actune.session.opening import guessed_labels
+from actune.session.overlapping import Overlapping
 from actune.session.preparing import method_of, prepare, prepare_for_the_end, prepare_for_the_start
 from actune.session.progress import Progressing
 from actune.session.quality import agreement

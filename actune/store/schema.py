@@ -61,8 +61,8 @@ ALTER TABLE chunks ADD COLUMN digest TEXT;
 ALTER TABLE models ADD COLUMN digest TEXT;
 """
 # notes, flags, queued texts, rejected pseudo-labels, the audit sample and which texts several people answer are marks;
-# `marked` has those that stand, and `queue` the texts that somebody picked and nobody has answered since. `clients` tells
-# what a client has sent already. Several people may hold a row
+# `marked` has those that stand, and `queue` the texts that somebody picked and nobody has answered since. `clients`
+# tells what a client has sent already. Several people may hold a row
 FIFTH = """
 ALTER TABLE answers ADD COLUMN client TEXT;
 ALTER TABLE answers ADD COLUMN before INTEGER;

@@ -452,7 +452,7 @@ def _tell(connection: sqlite3.Connection, answers: Sequence[Said]) -> Recorded:
 
 
 def mixed(new: Iterable[Any], owed: Iterable[Any], each: int) -> Iterator[Any]:
-    """New questions with those that others have answered, so many after each: as many as one may need on the average."""
+    """New questions, and so many after each that others have answered: as many as a new one needs itself."""
     first, second = iter(new), iter(owed)
     while some := [*islice(first, 1), *islice(second, each)]:
         yield from some

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from actune.core.labels import Labels
 from actune.store.class_state import state_after
-from actune.store.records import AnswerRow, ClassChange, Recorded, Said, Saved, Word
+from actune.store.records import AnswerRow, ClassChange, Kind, Recorded, Said, Saved, Word
 
 SKIPS = ("skip", "unsure")
 ENDS = ("unskip", "clear", "retract")  # words that take something back, and say nothing themselves
 TAKE_BACK = ("clear", "retract")
-DECISION = "decide"
+DECISION: Kind = "decide"
 
 
 class Words:

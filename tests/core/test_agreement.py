@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from actune.core.agreement import alpha_with_interval, cohens_kappa, krippendorffs_alpha
 
-# K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), part C: nominal data, four observers, twelve units,
-# missing values. He gives 0.743 for these.
+# K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), part C: nominal data with missing values of four
+# observers on twelve units. He gives 0.743 for these.
 PUBLISHED = {
     "A": "1 2 3 3 2 1 4 1 2 . . .",
     "B": "1 2 3 3 2 2 4 1 2 5 . 3",
@@ -33,16 +33,16 @@ def test_alpha_of_the_published_example_with_missing_answers() -> None:
 
 
 def test_alpha_of_two_people_and_ten_texts() -> None:
-    # The same paper, part A: two observers, binary data, ten units, four of which differ. 20 values: 14 x 0 and 6 x 1.
-    # Each unit that differs has (4 - 2) / 1 = 2: together 8. Expected: 400 - (196 + 36) = 168. 1 - 19 * 8 / 168 = 0.095.
+    # The same paper, part A: two observers, binary data, ten units, four of which differ. 20 values: 14 x 0, 6 x 1.
+    # Each unit that differs has (4 - 2) / 1 = 2, together 8. Expected: 400 - (196 + 36) = 168. 1 - 19 * 8 / 168.
     table = {"A": "0 1 0 0 0 0 0 0 1 0", "B": "1 1 1 0 0 1 0 0 0 0"}
     assert krippendorffs_alpha(units(table)) == pytest.approx(1 - 19 * 8 / 168)
     assert round(krippendorffs_alpha(units(table)) or 0, 3) == 0.095
 
 
 def test_kappa_worked_out_by_hand() -> None:
-    # 50 texts: both say yes on 20 and no on 15, so 35 / 50 = 0.7 agree. The first says yes 25 times, the second 30 times:
-    # by chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5 would agree. (0.7 - 0.5) / (1 - 0.5) = 0.4.
+    # 50 texts: both say yes on 20 and no on 15, so 35 / 50 = 0.7 agree. The first says yes 25 times, the second 30
+    # times: by chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5 would agree. (0.7 - 0.5) / (1 - 0.5) = 0.4.
     answers = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
     assert cohens_kappa(answers) == pytest.approx(0.4)
 
@@ -82,7 +82,9 @@ pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, ma
 @given(pairs)
 def test_kappa_is_the_same_both_ways_and_in_any_order(found: list[tuple[int, int]]) -> None:
     kappa = cohens_kappa(found)
-    assert cohens_kappa([(two, one) for one, two in reversed(found)]) == (None if kappa is None else pytest.approx(kappa))
+    assert cohens_kappa([(two, one) for one, two in reversed(found)]) == (
+        None if kappa is None else pytest.approx(kappa)
+    )
     agreed = [(one, one) for one, _ in found]
     assert cohens_kappa(agreed) == (1 if len(set(agreed)) > 1 else None)
 

@@ -80,8 +80,8 @@ def _counted(answers: Sequence[Mapping[str, int]]) -> npt.NDArray[np.float64]:
 def _alphas(counts: npt.NDArray[np.float64], times: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Alpha where each text is taken so many times: `times` is (draws, texts). NaN where all answers are of one class.
 
-    alpha = 1 - observed / expected disagreement. In a text with m answers, n_c of them for class c, the observed one is
-    (m^2 - sum of n_c^2) / (m - 1). In all n answers, N_c of them for class c, (n^2 - sum of N_c^2) / (n - 1) is expected.
+    alpha = 1 - observed / expected disagreement. The observed one of a text with m answers, n_c of them for class c, is
+    (m^2 - sum of n_c^2) / (m - 1). Of all n answers, N_c of them for class c, it is (n^2 - sum of N_c^2) / (n - 1).
     """
     import numpy as np
 

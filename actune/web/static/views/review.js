@@ -19,5 +19,6 @@ export function reviewView(app, part) {
   fill(place, Array.isArray(shown) ? shown : shown.nodes);
   const tabs = h("nav", { class: "tabs", "aria-label": "Parts of the review" },
     parts.map(([each, words]) => h("a", { href: `#/review/${each}`, "aria-current": each === name ? "page" : null, "data-focus": each === name || null }, words)));
+  requestAnimationFrame(() => tabs.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })); // on a phone
   return { element: h("section", { class: "page review" }, h("h1", {}, "Review"), tabs, place), leave: Array.isArray(shown) ? undefined : shown.leave };
 }

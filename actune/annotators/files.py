@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ class Cell:
     word: str | None
     by: str | None = None
     seconds: float | None = None
+    decided: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def read_answers(
     """
     knows, match = knows or pool.row_of.__contains__, matcher(pool.classes)
     table = read_table(path, (remembered or {}).get("encoding"))
-    said: dict[tuple[str, str], dict[Answer, str]] = defaultdict(dict)  # by id and person, and by what it comes to
+    # by id, person and whether it is a decision, and by what it comes to
+    said: dict[tuple[str, str, bool], dict[Answer, str]] = defaultdict(dict)
     bad: list[BadCell] = []
     empty = matched = 0
     for cell in _cells_of(table, columns, words, remembered):
@@ -127,10 +129,11 @@ def read_answers(
             bad.append(BadCell(table.where([cell.row]), id, word, reason))
             continue
         matched += answer.label not in (None, word)
-        said[id, answer.by].setdefault(answer, word)
+        answer = replace(answer, decision=cell.decided and not answer.unskip)
+        said[id, answer.by, answer.decision].setdefault(answer, word)
     return Filled(
         tuple(next(iter(answers)) for answers in said.values() if len(answers) == 1),
-        {id: tuple(answers.values()) for (id, _), answers in said.items() if len(answers) > 1},
+        {id: tuple(answers.values()) for (id, *_), answers in said.items() if len(answers) > 1},
         empty,
         tuple(bad),
         matched,
@@ -212,7 +215,7 @@ def _cells_of_records(
     for row, (id, record) in enumerate(zip(ids, table.records, strict=True)):
         people = record.of_each_person(question)
         for given in people:
-            yield Cell(row, id, _word_of(given, words), given.by, given.seconds)
+            yield Cell(row, id, _word_of(given, words), given.by, given.seconds, given.decided)
         if not people:
             yield Cell(row, id, None)
 

@@ -110,9 +110,11 @@ class _NoRedirects(HTTPRedirectHandler):
 
 def answer_of(row: dict[str, Any]) -> Answer | None:
     """A row of the history as an answer; a label that was taken back is none."""
-    if row["kind"] == "label":
+    if row["kind"] == "label" or (row["kind"] == "decide" and row["label"] is not None):
         return Answer(row["id"], row["label"], by=row["by"], seconds=row["seconds"])
-    return Answer(row["id"], by=row["by"], seconds=row["seconds"]) if row["kind"] in ("skip", "unsure") else None
+    return (
+        Answer(row["id"], by=row["by"], seconds=row["seconds"]) if row["kind"] in ("skip", "unsure", "decide") else None
+    )
 
 
 def _sentence(error: HTTPError) -> str:

@@ -10,7 +10,8 @@ from actune.cli.console import counted
 from actune.core.facts import MEASURED_ON
 
 if TYPE_CHECKING:
-    from actune.core.facts import Quality, Share
+    from actune.core.facts import Interval, Quality, Share
+    from actune.session.overlapping import Agreement
     from actune.session.status import Status
 
 SHOWN = 5  # so many classes are named, the rest is counted
@@ -29,6 +30,21 @@ def quality_lines(quality: Quality) -> Iterator[str]:
         answers = counted(agreement.count, "answer")
         yield f"agreement of {answers} with the model's suggestions: {_interval(agreement)}"
         yield MEASURED_ON["agreement"]
+
+
+def people_lines(agreement: Agreement | None) -> Iterator[str]:
+    """How far people agree, and what is still to be done about it."""
+    if agreement is None:
+        return
+    if alpha := agreement.alpha:
+        texts = counted(agreement.texts, "text")
+        yield f"agreement of people on {texts}: Krippendorff's alpha {_interval(alpha)}"
+    else:
+        yield "agreement of people: it can be told when several have labelled the same texts, with more than one class"
+    if agreement.waiting:
+        yield f"{counted(agreement.waiting, 'text')} {'waits' if agreement.waiting == 1 else 'wait'} for another person"
+    if agreement.open:
+        yield f"people disagree on {counted(agreement.open, 'text')}: decide on the page (Review, Adjudication)"
 
 
 def class_line(status: Status) -> Iterator[str]:
@@ -66,7 +82,7 @@ def next_line(status: Status, folder: Path) -> str:
     return f"next: actune {words[status.next]}"
 
 
-def _interval(share: Share) -> str:
+def _interval(share: Share | Interval) -> str:
     return f"{share.value:.2f} (95 % interval {share.low:.2f} to {share.high:.2f})"
 
 

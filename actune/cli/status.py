@@ -20,7 +20,7 @@ def status(
 
     Example: actune status posts
     """
-    from actune.cli.project_prose import class_line, model_line, next_line, quality_lines
+    from actune.cli.project_prose import class_line, model_line, next_line, people_lines, quality_lines
     from actune.session.setup import open_session
     from actune.session.status import status as status_of
 
@@ -34,11 +34,15 @@ def status(
         rows = [_row(f"round {facts.round}", facts) for facts in found.rounds]
         rows += [_row(f"fine-tuned after round {facts.round - 1}", facts) for facts in found.finals]
         output.show("models", ["model", "answers", "test accuracy", "dev accuracy", "cross-validated"], rows)
+    if found.agreement and found.agreement.pairs:
+        pairs = [[" and ".join(pair.people), pair.texts, pair.kappa] for pair in found.agreement.pairs]
+        output.show("agreement", ["people", "texts of both", "Cohen's kappa"], pairs)
     output.say(
         f"{folder}: {counted(found.texts, 'text')}, {counted(found.labels, 'answer')}, {found.skipped:,} skipped, "
         f"{counted(found.questions, 'open question')}",
         *class_line(found),
         *quality_lines(found.quality),
+        *people_lines(found.agreement),
         *model_line(found, folder),
         next_line(found, folder),
     )

@@ -27,10 +27,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """A label for a text; without a label it is a skip, or what exactly one of the three words says.
+    """A label for a text; without a label it is a skip, or what exactly one of the four words says.
 
-    `unsure` is a skip with that reason, `unskip` ends a skip, and `clear` takes back whatever was said, so that the
-    text is open again. With a `client` id the same answer may be sent twice and counts once.
+    `unsure` is a skip with that reason, `unskip` ends a skip, `clear` takes back whatever was said, so that the text is
+    open again, and `retract` takes back what this person said. With a `client` id the same answer may be sent twice and
+    counts once. A `decision` counts above what others say, also later; without a label it leaves the text out.
     """
 
     id: str
@@ -41,6 +42,8 @@ class Answer:
     clear: bool = False
     unsure: bool = False
     client: str | None = None
+    retract: bool = False
+    decision: bool = False
 
     def __repr__(self) -> str:
         return given_only(self)

@@ -37,4 +37,6 @@ class RunOptions(TypedDict, total=False):
     audit: int
     audit_every: int
     store: str
+    overlap: float
+    answers_each: int
     round_seconds: float

@@ -387,6 +387,16 @@ class RunSpec:
         metavar="URL",
         recorded=False,  # the run's folder has the address, without the password, in a file of its own
     )
+    overlap: float = option(
+        0.0,
+        "The share of questions that several people answer, so that their agreement can be measured; these questions "
+        "are drawn at random.",
+        START | CREATE,
+        metavar="SHARE",
+    )
+    answers_each: int = option(
+        2, "How many people answer each of the questions that --overlap draws.", START | CREATE, metavar="PEOPLE"
+    )
     round_seconds: float = option(
         60.0,
         "With --learner auto on a CPU: fine-tune only if a round is estimated to take at most this many seconds.",

@@ -26,6 +26,8 @@ def is_record(record: Mapping[str, Any]) -> bool:
 
 def dict_of(record: Record) -> dict[str, Any]:
     """A record that `dataset.records.from_json` takes."""
+    decided = {given.by for given in record.given if given.decided}  # a person has one response there
+    record = replace(record, given=tuple(each for each in record.given if each.decided or each.by not in decided))
     labelled = [given for given in record.given if given.label is not None]
     responses: dict[str, list[dict[str, Any]]] = {}
     for given in labelled:
@@ -97,6 +99,7 @@ def _metadata(record: Record) -> dict[str, Any]:
         "answered_at": [each.at or "" for each in given],
         "rounds": ["" if each.round is None else str(each.round) for each in given],
         "seconds": ["" if each.seconds is None else repr(each.seconds) for each in given],
+        "decided": ["yes" if each.decided else "" for each in given],
     }
     return {name: value for name, value in found.items() if value is not None and value != [] and any(value)}
 
@@ -109,9 +112,11 @@ def _given(found: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Gi
     names = _strings(metadata, "annotators", count)
     skipped, at = _strings(metadata, "skipped", count), _strings(metadata, "answered_at", count)
     rounds, seconds = _strings(metadata, "rounds", count), _strings(metadata, "seconds", count)
+    decided = _strings(metadata, "decided", count)
     for place, name in enumerate(names):
         round = int(rounds[place]) if rounds[place].isdecimal() else None
         skip = Given(None, name or None, at[place] or None, round, _seconds(seconds[place]))
+        skip = replace(skip, decided=decided[place] == "yes")
         if skipped[place]:
             yield skip
             continue

@@ -65,9 +65,9 @@ def configuration(classes: Sequence[str]) -> str:
 
 def _annotation(given: Given) -> dict[str, Any]:
     """`completed_by` is left out: Label Studio refuses a file that names an account which it does not have."""
-    about = {"annotator": given.by, "at": given.at, "round": given.round}
+    about = {"annotator": given.by, "at": given.at, "round": given.round, "decided": given.decided or None}
     known = {name: value for name, value in about.items() if value is not None}
-    annotation: dict[str, Any] = {"was_cancelled": given.label is None, "ground_truth": False}
+    annotation: dict[str, Any] = {"was_cancelled": given.label is None, "ground_truth": given.decided}
     if given.seconds is not None:
         annotation["lead_time"] = given.seconds
     if given.label is None:
@@ -95,6 +95,7 @@ def _given(annotation: Mapping[str, Any]) -> Iterator[Given]:
             meta["round"] if isinstance(meta.get("round"), int) else None,
             seconds,
             word(result.get("from_name")) or LABEL,
+            meta.get("decided") is True,
         )
 
 

@@ -19,6 +19,7 @@ class Given:
     round: int | None = None  # the first round that was trained on it
     seconds: float | None = None
     question: str = LABEL
+    decided: bool = False  # by somebody who decides where people disagree
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ class Record:
         return said[-1] if said else None
 
     def of_each_person(self, question: str) -> list[Given]:
-        """The last word of each person on one question, in their order."""
-        said: dict[str | None, Given] = {}
+        """The last word of each person on one question, in their order, and her decision beside it."""
+        said: dict[tuple[str | None, bool], Given] = {}
         for given in self.given:
             if given.label is None or given.question == question:
-                said.pop(given.by, None)
-                said[given.by] = given
+                said.pop((given.by, given.decided), None)
+                said[given.by, given.decided] = given
         return list(said.values())
 
 

@@ -12,7 +12,7 @@ from actune.data.records import HUMAN, PSEUDO, Given, Guess, Record, number
 from actune.errors import RunFolderError
 from actune.session.session import Session
 from actune.store.records import AnswerRow, Word
-from actune.store.words import ENDS, replay
+from actune.store.words import DECISION, ENDS, replay
 
 COLUMNS = EXPORT_COLUMNS
 SUGGESTED = "suggestion"
@@ -107,12 +107,16 @@ def _given(session: Session) -> dict[int, list[Given]]:
     for word in sorted(words.of_person.values(), key=lambda word: word.number):
         if word.row in words.latest and word.kind not in ENDS:
             found.setdefault(word.row, []).append(_given_by(word, answers[word.number], seen, classes))
+    for word in words.latest.values():
+        if word.kind == DECISION:  # which counts, so it comes last
+            found.setdefault(word.row, []).append(_given_by(word, answers[word.number], seen, classes))
     return found
 
 
 def _given_by(word: Word, answer: AnswerRow, seen: Sequence[int], classes: Sequence[str]) -> Given:
     label = None if word.label is None else classes[word.label]
-    return Given(label, word.by, answer.at, _first_use(word.number, seen), answer.seconds)
+    use, decided = _first_use(word.number, seen), word.kind == DECISION
+    return Given(label, word.by, answer.at, use, answer.seconds, decided=decided)
 
 
 def _guesses(session: Session) -> dict[int, Guess]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
@@ -120,9 +120,10 @@ class RunRecord:
         questions = store.open_questions()[:n] if by is None else store.lease_questions(by, n, seconds)
         self.refresh()
         audit, picked = {*self.audit_rows}, {*store.queued()}
+        bare = audit | self.shared_rows([question.row for question in questions])
         found = []
         for question in questions:
-            if question.row in audit:
+            if question.row in bare:  # who follows a suggestion measures neither the model nor the agreement of people
                 question = replace(question, suggestion=None, confidence=None)
             shown = question_of(self.named_now(question), self.pool)
             found.append(replace(shown, audit=question.row in audit, picked=question.row in picked))
@@ -225,9 +226,9 @@ class RunRecord:
         return labels.of_row != self.labels_of(rounds[-1]).of_row
 
     def news(self) -> int:
-        """How many answers came after those that the newest round knows; a cheap read."""
+        """How many answers after those that the newest round knows have changed what counts; a cheap read."""
         rounds = self.rounds()
-        return self.store.last_answer() - (rounds[-1].answers_seen if rounds else 0)
+        return self.store.answers_that_count(rounds[-1].answers_seen if rounds else 0)
 
     # the audit sample, which trains nothing until it is released
 
@@ -245,6 +246,11 @@ class RunRecord:
         """What a round learns from: not the labels of the audit sample, whose rows are left alone as if skipped."""
         labels = labels or self.labels()
         return labels if not self.audit_rows or self.audit_released else labels.without(self.audit_rows)
+
+    def shared_rows(self, rows: Collection[int] | None = None) -> frozenset[int]:
+        """Those of some rows, or of all, that were drawn for several people to answer."""
+        marks = self.store.marked("overlap", rows) if self.config.request.overlap else []
+        return frozenset(mark.row for mark in marks)
 
     def rejected_rows(self) -> frozenset[int]:
         """Rows that a person wants no pseudo-label on."""

@@ -11,6 +11,7 @@ from actune.errors import DataError
 from actune.session.record import RunRecord
 from actune.session.wording import Standing
 from actune.store.records import AnswerRow, Kind, Mark, MarkKind, Word
+from actune.store.words import ENDS
 
 LONGEST_NOTE = 10_000  # characters
 
@@ -180,10 +181,20 @@ class Remarks(RunRecord):
         return self.store.mark([Mark(row, kind, value, by, client) for row in dict.fromkeys(rows)])
 
     def held_by_others(self, ids: Iterable[str], by: str) -> set[str]:
-        """Those of these texts that another person is working on now."""
+        """Those of these texts on which other people work now, as many as are to answer them."""
         ids = list(ids)
-        held = {lease.row for lease in self.store.leases() if lease.by != by}
-        return {id for id, row in zip(ids, self._rows(ids), strict=True) if row in held}
+        row_of = dict(zip(ids, self._rows(ids), strict=True))
+        people: dict[int, set[str]] = {}
+        for lease in self.store.leases():
+            people.setdefault(lease.row, set()).add(lease.by)
+        held = {row for row in row_of.values() if people.get(row) and by not in people[row]}
+        shared = self.shared_rows(held) if held else frozenset()
+        for word in self.store.words_of_all(sorted(shared)):
+            if word.kind not in ENDS:
+                people[word.row].add(word.by)
+        most = self.config.request.answers_each
+        full = {row for row in held if len(people[row] - {by}) >= (most if row in shared else 1)}
+        return {id for id, row in row_of.items() if row in full and not (row in shared and by in people[row])}
 
     def _told(self, word: Word) -> WordFacts:
         return WordFacts(word.kind, self._name(word.label), word.by, word.number)

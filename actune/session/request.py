@@ -97,6 +97,12 @@ def _check_page(request: RunSpec) -> None:
         raise SettingError(
             f"audit_every must be at least 2, so that other questions are left, not {request.audit_every}"
         )
+    if not 0 <= request.overlap <= 1:
+        raise SettingError(f"--overlap must be a share from 0 to 1, not {request.overlap}")
+    if request.answers_each < 2:
+        raise SettingError(f"--answers-each must be at least 2 people, not {request.answers_each}")
+    if request.simulated and request.overlap:
+        raise SettingError("a simulated run is answered by nobody else: leave overlap out")
     if request.simulated and (request.audit or request.page):
         raise SettingError("a simulated run has a test set: an audit sample is for projects that people answer")
     if request.page and (request.opens or request.first not in ("", "random")):

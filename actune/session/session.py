@@ -21,17 +21,16 @@ from actune.data.frames import Data
 from actune.data.texts import texts_of
 from actune.errors import DataError, SettingError
 from actune.models.starting import saved_classes
-from actune.session.auditing import Auditing
 from actune.session.classes import ClassVerbs
 from actune.session.clock import Clock
 from actune.session.config import Config
 from actune.session.insight import Insight
 from actune.session.logs import log_facts
 from actune.session.opening import guessed_labels
+from actune.session.overlapping import Overlapping
 from actune.session.preparing import method_of, prepare, prepare_for_the_end, prepare_for_the_start
 from actune.session.progress import Progressing
 from actune.session.quality import agreement
-from actune.session.remarks import Remarks
 from actune.session.wording import (
     nothing_left_to_ask,
     too_few_answers,
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from actune.rounds.selecting import Choice
 
 
-class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
+class Session(Overlapping, ClassVerbs, Insight, Progressing):
     """One run. All that changes over time lies in its store; a Session object can be thrown away at any moment."""
 
     models: Literal["none", "last", "all"] = "last"  # which rounds' models a simulated run keeps
@@ -271,7 +270,7 @@ class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
         else:
             rows, _ = rows_for_a_person(request, self.pool, labels, lambda: self.prepared)
             questions = [QuestionRow(0, row, None, None) for row in rows]
-        return self.store.add_questions(self.with_audit(questions))
+        return self.store.add_questions(self.to_ask(questions))
 
     # a project for a page, before its first model
 
@@ -286,7 +285,7 @@ class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
             return 0
         asked = [question.row for question in self.store.questions(0)]
         rows = drawn_rows(self.pool, self.training_labels(), n, self.config.request.seed, asked)
-        return self.store.add_questions(self.with_audit([QuestionRow(0, row, None, None) for row in rows]))
+        return self.store.add_questions(self.to_ask([QuestionRow(0, row, None, None) for row in rows]))
 
     def draw_unsure(self, n: int = 10) -> int:
         """More texts of which the newest model was least sure when it read the pool, for people who wait for a round.
@@ -307,7 +306,7 @@ class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
         order = np.argsort(sure, kind="stable")[:n]
         seen = ((int(row), self.meaning(int(arrays["seen_classes"][row]))) for row in order if np.isfinite(sure[row]))
         chosen = [QuestionRow(round, row, number, None if number is None else float(sure[row])) for row, number in seen]
-        return self.store.add_questions(self.with_audit(chosen))
+        return self.store.add_questions(self.to_ask(chosen))
 
     def diversify(self) -> int:
         """The first batch that is spread over the whole pool, for which all texts are embedded.
@@ -326,7 +325,7 @@ class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
             if self.unlabelled(free):
                 spread = replace(request, first="representatives")
                 rows, _ = rows_for_a_person(spread, self.pool, free, lambda: self.prepared)
-            questions = self.with_audit([QuestionRow(0, row, None, None) for row in rows])
+            questions = self.to_ask([QuestionRow(0, row, None, None) for row in rows])
             return self.store.add_questions(questions, {DIVERSE: True})
 
     def _model_of_the_last_round(self) -> tuple[PreparedTask, Classifier]:
@@ -359,7 +358,7 @@ class Session(Auditing, ClassVerbs, Remarks, Insight, Progressing):
             files[f"memory-{round:03d}"] = {"memory": choice.memory}
         for name, arrays in files.items():
             self.store.save_arrays(name, arrays)
-        questions = self.with_audit(choice.selection.questions)
+        questions = self.to_ask(choice.selection.questions)
         return replace(choice.selection, questions=questions, arrays=tuple(files))
 
     def _drop_old_memories(self) -> None:

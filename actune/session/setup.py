@@ -110,7 +110,7 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
         rows, how = drawn_rows(task.pool, labels, FIRST_DRAW, request.seed), FIRST["random"]
     else:
         rows, how = first_rows(request, task.pool, labels, lambda: session.prepared)
-    questions = session.with_audit([QuestionRow(0, row, None, None) for row in rows])
+    questions = session.to_ask([QuestionRow(0, row, None, None) for row in rows])
     store.commit(selection=Selection(0, questions, how))
 
 

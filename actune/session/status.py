@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from actune.core.facts import FinalFacts, Quality, RoundFacts
 from actune.core.labels import Labels
+from actune.session.overlapping import Agreement
 from actune.session.runner import told
 from actune.session.session import Session
 
@@ -37,6 +38,7 @@ class Status:
     finals: tuple[FinalFacts, ...]
     model: ModelInUse | None
     quality: Quality
+    agreement: Agreement | None  # of people, in a project where several answer the same texts
     next: Step
 
     @property
@@ -58,6 +60,7 @@ class Status:
             "finals": [told(facts) for facts in self.finals],
             "model": asdict(self.model) if self.model else None,
             "quality": asdict(self.quality),
+            "agreement": asdict(self.agreement) if self.agreement else None,
             "next": self.next,
         }
 
@@ -80,6 +83,7 @@ def status(session: Session) -> Status:
         finals=tuple(session.finals()),
         model=_model_in_use(session),
         quality=session.quality(),
+        agreement=session.people_agreement(),
         next=_next_step(session, labels),
     )
 

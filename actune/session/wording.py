@@ -66,10 +66,12 @@ def answers_of(answers: Mapping[str, str] | Iterable[Answer]) -> list[Answer]:
             raise DataError(f"{told(answer)} is not an answer: pass a dict {{id: label}} or a list of actune.Answer")
         if not isinstance(answer.id, str):
             raise DataError(f"the id of an answer must be a string, such as '7', not {told(answer.id)}")
-        said = [word for word in ("unskip", "clear", "unsure") if getattr(answer, word)]
+        said = [word for word in ("unskip", "clear", "unsure", "retract") if getattr(answer, word)]
         if len(said) + (answer.label is not None) > 1:
             words = [*(["a label"] if answer.label is not None else []), *said]
             raise DataError(f"the answer on {told(answer.id)} has {' and '.join(words)}: give one of them")
+        if said and answer.decision:
+            raise DataError(f"the decision on {told(answer.id)} has {said[0]}: give a label, or none")
         if not is_text(answer.by):
             raise DataError(f"who answers must be a name without broken characters, not {told(answer.by)}")
     return found
@@ -81,12 +83,16 @@ def said_of(answer: Answer, row: int, pool: Pool) -> Said:
         raise DataError("this project has no classes yet: declare them before the first answer")
     number = None if answer.label is None else pool.class_number(answer.label)
     kind: Kind = "skip"
-    if number is not None:
+    if answer.decision:
+        kind = "decide"
+    elif number is not None:
         kind = "label"
     elif answer.unskip:
         kind = "unskip"
     elif answer.clear:
         kind = "clear"
+    elif answer.retract:
+        kind = "retract"
     elif answer.unsure:
         kind = "unsure"
     return Said(row, kind, number, answer.by, answer.seconds, answer.client)

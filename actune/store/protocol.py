@@ -99,6 +99,10 @@ class Events(Protocol):
         """The words that count on some rows."""
         ...
 
+    def words_of_all(self, rows: Sequence[int]) -> list[Word]:
+        """The last word of each person on some rows."""
+        ...
+
     def labels(self, until: int | None = None) -> Labels:
         """What the answers add up to, now or after the answer with the number `until`."""
         ...
@@ -127,6 +131,10 @@ class Events(Protocol):
 
     def last_answer(self) -> int:
         """The number of the newest answer."""
+        ...
+
+    def answers_that_count(self, after: int) -> int:
+        """How many answers with a number above `after` have changed what counts on a text."""
         ...
 
     # marks
@@ -165,7 +173,11 @@ class Events(Protocol):
         ...
 
     def lease_questions(self, by: str, count: int | None, seconds: float) -> list[QuestionRow]:
-        """The first open questions that nobody else holds, held by `by` from now on, at most `count` of them."""
+        """The first questions for `by`, held by `by` from now on, at most `count` of them.
+
+        They are open questions that nobody else holds, mixed with texts that more people are to answer. Of a text for
+        several people there are never more than so many who have answered it or hold it, and nobody gets it twice.
+        """
         ...
 
     def lease(self, rows: Sequence[int], by: str, seconds: float) -> list[int]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["label", "skip", "unsure", "unskip", "clear"]
-MarkKind = Literal["note", "flag", "queue", "reject", "audit", "release"]
+Kind = Literal["label", "skip", "unsure", "unskip", "clear", "retract", "decide"]
+MarkKind = Literal["note", "flag", "queue", "reject", "audit", "release", "overlap"]
 ChangeKind = Literal["add", "rename", "merge", "unmerge", "retire", "restore", "remove", "describe", "split"]
 WHOLE_RUN = -1  # in the place of a row: a mark that is about the run
 
 
 @dataclass(frozen=True)
 class Said:
-    """One answer as somebody gives it: a class number with `label`, nothing with any other kind.
+    """One answer as somebody gives it: a class number with `label` and perhaps with `decide`, nothing with other kinds.
 
     `unsure` is a skip with that reason, `unskip` ends a skip, and `clear` takes back whatever stands on the row.
+    `retract` takes back what this person said. `decide` counts above all that others say, also later.
     """
 
     row: int

@@ -59,8 +59,9 @@ ALTER TABLE class_changes ADD COLUMN digest BLOB;
 ALTER TABLE chunks ADD COLUMN digest TEXT;
 ALTER TABLE models ADD COLUMN digest TEXT;
 """
-# notes, flags, queued texts, rejected pseudo-labels and the audit sample are marks; `marked` has those that stand, and
-# `queue` the texts that somebody picked and nobody has answered since. `clients` tells what a client has sent already
+# notes, flags, queued texts, rejected pseudo-labels, the audit sample and which texts several people answer are marks;
+# `marked` has those that stand, and `queue` the texts that somebody picked and nobody has answered since. `clients`
+# tells what a client has sent already. Several people may hold a row
 FIFTH = """
 ALTER TABLE answers ADD COLUMN client TEXT;
 ALTER TABLE answers ADD COLUMN before INTEGER;
@@ -75,6 +76,8 @@ CREATE TABLE marked (kind TEXT, row INTEGER, by TEXT, number INTEGER NOT NULL, v
 CREATE TABLE queue (row INTEGER PRIMARY KEY, place INTEGER NOT NULL, by TEXT NOT NULL);
 CREATE TABLE clients (by TEXT, client TEXT, log TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (by, client))
                      WITHOUT ROWID;
+DROP TABLE leases;
+CREATE TABLE leases (row INTEGER, by TEXT, until REAL NOT NULL, PRIMARY KEY (row, by)) WITHOUT ROWID;
 """
 MADE = FIRST + SECOND + THIRD + FOURTH + FIFTH  # the tables of this version, from nothing
 TABLES = {

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -42,7 +42,7 @@ from actune.store.records import (
     Word,
 )
 from actune.store.schema import LOG, SKIPPED, VERSION, changes_in, last_answer
-from actune.store.words import Words, labels_of, replay
+from actune.store.words import SKIPS, Words, labels_of, replay
 
 ANSWER = COLUMNS["answers"]
 WORD = "row, number, kind, label, by"
@@ -50,17 +50,35 @@ SET_WORD = "DO UPDATE SET number = excluded.number, kind = excluded.kind, label 
 # the texts that somebody picked, then the questions of the next round that nobody has answered
 OPEN = """
 SELECT asked.round, asked.row, suggestion, confidence FROM (
-    SELECT (SELECT count(*) FROM rounds) AS round, row, NULL AS suggestion, NULL AS confidence, 0 AS part, place
+    SELECT (SELECT count(*) FROM rounds) AS round, row, NULL AS suggestion, NULL AS confidence, 0 AS part, place,
+           1 AS people
     FROM queue
     UNION ALL
-    SELECT questions.round, questions.row, suggestion, confidence, 1 AS part, position AS place FROM questions
+    SELECT questions.round, questions.row, suggestion, confidence, 1 AS part, position AS place,
+           CAST(coalesce(marked.value, '1') AS INTEGER) AS people
+    FROM questions
     LEFT JOIN latest ON latest.row = questions.row LEFT JOIN queue ON queue.row = questions.row
+    LEFT JOIN marked ON marked.kind = 'overlap' AND marked.row = questions.row
     WHERE questions.round = (SELECT count(*) FROM rounds) AND latest.row IS NULL AND queue.row IS NULL
 ) AS asked {free} ORDER BY part, place {limit}
 """
-FREE = """LEFT JOIN leases ON leases.row = asked.row
-WHERE leases.row IS NULL OR leases.by = ? OR leases.until <= ?"""
-ALL = 2**62  # more rows than there are
+FREE = """WHERE (SELECT count(*) FROM leases WHERE leases.row = asked.row AND leases.by <> ? AND leases.until > ?)
+      < asked.people"""
+SAYS = """words.kind IN ('label', 'skip', 'unsure')
+AND coalesce(words.label, -1) NOT IN (SELECT number FROM classes WHERE retired <> 0)"""
+# the texts that are answered, also by more people than this one, and nobody has decided on; a lease counts as a person
+OWED = f"""
+SELECT (SELECT count(*) FROM rounds), marked.row, NULL, NULL FROM marked
+JOIN latest ON latest.row = marked.row AND latest.kind <> 'decide' LEFT JOIN queue ON queue.row = marked.row
+WHERE marked.kind = 'overlap' AND queue.row IS NULL
+AND NOT EXISTS (SELECT 1 FROM words WHERE words.row = marked.row AND words.by = ? AND {SAYS})
+AND (SELECT count(*) FROM words WHERE words.row = marked.row AND {SAYS})
+    + (SELECT count(*) FROM leases WHERE leases.row = marked.row AND leases.by <> ? AND leases.until > ? AND NOT EXISTS
+       (SELECT 1 FROM words WHERE words.row = leases.row AND words.by = leases.by AND {SAYS}))
+    < CAST(marked.value AS INTEGER)
+ORDER BY marked.number LIMIT ?
+"""
+EVERYTHING = 10**9  # rows: more than any project has
 MOST_VALUES = 500  # in one statement: SQLite allows 999 in old versions
 
 
@@ -191,6 +209,10 @@ class SQLEvents(SQLClasses, SQLMarks, Events):
         with self._connections.reading() as connection:
             return list(_words(connection, "latest", rows))
 
+    def words_of_all(self, rows: Sequence[int]) -> list[Word]:
+        with self._connections.reading() as connection:
+            return list(_words(connection, "words", rows))
+
     def labels(self, until: int | None = None) -> Labels:
         with self._connections.reading() as connection:
             if until is None:
@@ -239,6 +261,12 @@ class SQLEvents(SQLClasses, SQLMarks, Events):
         with self._connections.reading() as connection:
             return last_answer(connection)
 
+    def answers_that_count(self, after: int) -> int:
+        query = """SELECT count(*) FROM answers LEFT JOIN answers AS stood ON stood.number = answers.before
+        WHERE answers.number > ? AND (stood.number IS NULL OR ((stood.kind <> 'decide' OR answers.kind = 'decide')
+        AND (stood.kind <> answers.kind OR coalesce(stood.label, -1) <> coalesce(answers.label, -1))))"""
+        return int(self._all(query, after)[0][0])
+
     def counts(self) -> Counts:
         with self._connections.reading() as connection:
             found = dict(connection.execute("SELECT label, rows FROM counts WHERE rows > 0 ORDER BY label").fetchall())
@@ -268,11 +296,13 @@ class SQLEvents(SQLClasses, SQLMarks, Events):
         return self._questions(OPEN.format(free="", limit=""))
 
     def lease_questions(self, by: str, count: int | None, seconds: float) -> list[QuestionRow]:
-        now = time.time()
-        query = OPEN.format(free=FREE, limit="LIMIT ?")
+        now, most = time.time(), EVERYTHING if count is None else count
         with self._connections.writing() as connection:
-            values = (by, now, ALL if count is None else count)
-            found = self._checked(connection, records(QuestionRow, connection.execute(query, values)))
+            new = connection.execute(OPEN.format(free=FREE, limit="LIMIT ?"), (by, now, most)).fetchall()
+            owed = connection.execute(OWED, (by, by, now, most)).fetchall()
+            query = "SELECT max(CAST(value AS INTEGER)) FROM marked WHERE kind = 'overlap'"
+            people = connection.execute(query).fetchone()[0] if owed else 1
+            found = self._checked(connection, records(QuestionRow, mixed(new, owed, people - 1)))[:count]
             _lease(connection, [question.row for question in found], by, now, seconds)
         return found
 
@@ -433,10 +463,17 @@ def _tell(connection: Connection, answers: Sequence[Said]) -> Recorded:
         written = number if log and log[-1][0] == number else None
         words.saved.append(Saved(said.row, said.client, written, (stood.kind, stood.label) if stood else None))
     connection.executemany(f"INSERT INTO answers ({ANSWER}, digest) VALUES ({'?, ' * 10}?)", log)
-    _answer_picked(connection, [said.row for said in answers if said.kind in ("label", "skip", "unsure")])
+    _answer_picked(connection, [said.row for said in answers if said.kind in ("label", "decide", *SKIPS)])
     _write_changes(connection, words, before, of_person)
     _release(connection, {(said.row, said.by) for said in answers})
     return words.recorded()
+
+
+def mixed(new: Iterable[Any], owed: Iterable[Any], each: int) -> Iterator[Any]:
+    """New questions, and so many after each that others have answered: as many as a new one needs itself."""
+    first, second = iter(new), iter(owed)
+    while some := [*islice(first, 1), *islice(second, each)]:
+        yield from some
 
 
 def label_of(said: Said) -> int:
@@ -470,6 +507,8 @@ def _write_changes(
         f"INSERT INTO latest ({WORD}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (row) {SET_WORD}, by = excluded.by",
         _changed(words.latest, before),
     )
+    forgotten = [key for key in of_person if key not in words.of_person]
+    connection.executemany("DELETE FROM words WHERE row = ? AND by = ?", forgotten)
     connection.executemany(
         f"INSERT INTO words ({WORD}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (row, by) {SET_WORD}",
         _changed(words.of_person, of_person),

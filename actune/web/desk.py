@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,10 @@ class Desk:
             "undo_classes": self.undo_words(),
         }
 
+    def hidden_from(self, person: Person, ids: Iterable[str]) -> frozenset[str]:
+        """Those of these texts on which an annotator sees nothing of others: several people judge them, each alone."""
+        return frozenset() if person.role == "owner" else self.session.for_several(ids)
+
     def classes(self) -> list[dict[str, Any]]:
         """The classes, the first ones with a key each."""
         return [
@@ -66,7 +71,7 @@ class Desk:
         """The audit sample in numbers."""
         session = self.session
         words = [session.store.word_on(row) for row in session.audit_rows]
-        answered = sum(word is not None and word.kind == "label" for word in words)
+        answered = sum(word is not None and word.label is not None for word in words)
         return {"answered": answered, "planned": len(words), "released": session.audit_released}
 
     def model(self) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ Client = Annotated[
         description="An id by the client: repeat it, and the request is taken once.",
     ),
 ]
-Said = Literal["label", "skip", "unsure", "clear", "unskip"]
+Said = Literal["label", "skip", "unsure", "clear", "unskip", "retract", "decide"]
 
 
 class Body(BaseModel):
@@ -337,6 +337,30 @@ class Disagreements(Out):
     rows: list[Disagreement]
 
 
+class Opinion(Out):
+    by: str
+    label: str
+    note: str | None
+
+
+class NoteOut(Out):
+    by: str
+    note: str
+
+
+class Conflict(Out):
+    id: str
+    text: str
+    answers: list[Opinion]
+    notes: list[NoteOut]
+
+
+class Conflicts(Out):
+    rows: list[Conflict]
+    total: int
+    planned: int
+
+
 class PseudoLabel(Out):
     id: str
     text: str
@@ -414,6 +438,20 @@ class Forecast(Out):
     sentence: str
 
 
+class Pair(Out):
+    people: list[str]
+    texts: int
+    kappa: float | None
+
+
+class PeopleAgreement(Out):
+    texts: int
+    waiting: int
+    open: int
+    alpha: Interval | None
+    pairs: list[Pair]
+
+
 class Stop(Out):
     stop: bool
     reason: str
@@ -426,6 +464,7 @@ class Progress(Out):
     seconds_per_answer: float | None
     curve: list[Point]
     audit: AuditQuality | None
+    agreement: PeopleAgreement | None
     forecast: Forecast | None
     stop: Stop
 

@@ -135,6 +135,27 @@ def test_pseudo_labels_never_come_back_as_answers(project: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("tool", RECORDS)
+def test_a_decision_stays_one_beside_the_answers_of_all(odd: Path, tmp_path: Path, tool: str) -> None:
+    with open_session(odd) as before:
+        first, second, third = before.pool.ids[:3]
+        before.tell([Answer(third, "-1", by="anna"), Answer(third, "=sum", by="olga")])
+        for id, label in ((first, "a, b"), (second, None), (third, "a")):
+            before.decide(id, label, "olga")
+        wanted, labels = said(before), before.labels()
+        if tool == "argilla":  # where one person has one response, so the decision stands for her
+            wanted[third] = [each for each in wanted[third] if each != ("=sum", "olga")]
+        pool = before.pool
+    path = export(odd, tmp_path / "t.json", "--all", "--format", tool)
+    with create(tmp_path / "same", pool, first="random", learner="probe") as after:
+        for _ in range(2):
+            done("tell", tmp_path / "same", path)
+            assert (after.labels().of_row, after.labels().skipped) == (labels.of_row, labels.skipped)
+            assert said(after) == wanted
+        after.tell([Answer(first, "a", by="anna"), Answer(second, "a", by="anna")])
+        assert (after.labels().of_row, after.labels().skipped) == (labels.of_row, labels.skipped)
+
+
+@pytest.mark.parametrize("tool", RECORDS)
 def test_questions_go_to_another_tool_and_come_back(
     project: Path, tmp_path: Path, truth: dict[str, str], tool: str
 ) -> None:

@@ -26,6 +26,7 @@ PATHS = {
     "/api/v1/questions": "get",
     "/api/v1/queue": "post",
     "/api/v1/remarks": "post",
+    "/api/v1/review/adjudication": "get",
     "/api/v1/review/disagreements": "get",
     "/api/v1/review/pseudo-labels": "get post",
     "/api/v1/state": "get",

@@ -49,11 +49,17 @@ def labelling(desk: Desk) -> APIRouter:
     @router.post("/answers", response_model=wire.Answered)
     def answers(body: wire.AnswersIn, person: By) -> Response:
         """Takes answers; when the reply comes, they are on the disk. Repeating a request changes nothing."""
+        check_role(body.answers, person)
         check_leases(desk, body.answers, person)
         told = session.tell([answer_of(answer, person) for answer in body.answers])
         desk.after_answers()
+        hidden = desk.hidden_from(person, (each.id for each in told.saved))
         saved = [
-            {"client": each.client, "number": each.number, "before": each.before and asdict(each.before)}
+            {
+                "client": each.client,
+                "number": each.number,
+                "before": asdict(each.before) if each.before and each.id not in hidden else None,
+            }
             for each in told.saved
         ]
         return JSONResponse({"saved": saved, "state": desk.state(person)})
@@ -76,8 +82,12 @@ def more(desk: Desk, n: int) -> int:
 
 def answer_of(answer: wire.AnswerIn, person: Person) -> Answer:
     """An answer as a session takes it; who gives it is known from the key, and never from the body."""
-    if (answer.kind == "label") is not (answer.label is not None):
-        raise Refused(422, "invalid", "an answer of the kind label has a label, and no other has one")
+    if answer.kind != "decide" and (answer.kind == "label") is not (answer.label is not None):
+        raise Refused(
+            422,
+            "invalid",
+            "an answer of the kind label has a label, one of the kind decide may have one, and no other has",
+        )
     return Answer(
         answer.id,
         answer.label,
@@ -87,13 +97,22 @@ def answer_of(answer: wire.AnswerIn, person: Person) -> Answer:
         clear=answer.kind == "clear",
         unsure=answer.kind == "unsure",
         client=answer.client,
+        retract=answer.kind == "retract",
+        decision=answer.kind == "decide",
     )
 
 
+def check_role(answers: list[wire.AnswerIn], person: Person) -> None:
+    """Only an owner decides where people disagree."""
+    if person.role != "owner" and any(answer.kind == "decide" for answer in answers):
+        raise Refused(403, "role", f"{person.name} is an annotator of this project: only an owner may decide")
+
+
 def check_leases(desk: Desk, answers: list[wire.AnswerIn], person: Person) -> None:
-    """Refuses an answer on a text that somebody else is working on, unless it was taken before."""
+    """Refuses an answer on a text that others are working on, unless it came before; a decision waits for nobody."""
     store = desk.session.store
-    fresh = [answer.id for answer in answers if not store.knows_client(person.name, answer.client)]
+    said = [answer for answer in answers if answer.kind != "decide"]
+    fresh = [answer.id for answer in said if not store.knows_client(person.name, answer.client)]
     if held := desk.session.held_by_others(fresh, person.name):
         raise Refused(409, "lease", f"somebody else is working on the text {min(held)!r} now: go on with another one")
 

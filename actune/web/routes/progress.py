@@ -9,10 +9,11 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
 from actune.core.curves import Forecast
+from actune.session.overlapping import Agreement
 from actune.session.progress import RoundPoint, interval_words
 from actune.web import wire
 from actune.web.desk import Desk
-from actune.web.people import By
+from actune.web.people import By, Person
 
 
 def progress(desk: Desk) -> APIRouter:
@@ -24,6 +25,7 @@ def progress(desk: Desk) -> APIRouter:
         """Answers by class and hour, the learning curve, the audit, a forecast, and advice on stopping."""
         session = desk.session
         found, rounds, quality = session.progress_facts(), session.rounds(), session.audit_quality()
+        people = session.people_agreement()
         trusted = rounds[-1].pseudo_labels.classes if rounds else ()
         pseudo = dict(zip(session.pool.classes, trusted, strict=False))
         return JSONResponse(
@@ -37,12 +39,18 @@ def progress(desk: Desk) -> APIRouter:
                 "seconds_per_answer": found.seconds_per_answer,
                 "curve": [point_of(each) for each in found.curve],
                 "audit": quality and {**asdict(quality), "answered": quality.count},
+                "agreement": people and agreement_for(people, person),
                 "forecast": found.forecast and ahead(found.forecast),
                 "stop": asdict(found.advice),
             }
         )
 
     return router
+
+
+def agreement_for(found: Agreement, person: Person) -> dict[str, Any]:
+    """How far people agree; only an owner sees who agrees with whom."""
+    return {**asdict(found), "pairs": [asdict(pair) for pair in found.pairs if person.role == "owner"]}
 
 
 def point_of(point: RoundPoint) -> dict[str, Any]:

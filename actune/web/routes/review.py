@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -11,9 +11,10 @@ from fastapi.responses import JSONResponse, Response
 
 from actune.core.dialogue import Answer
 from actune.session.insight import MapPoint
+from actune.session.remarks import HistoryRow
 from actune.web import wire
 from actune.web.desk import Desk
-from actune.web.people import By
+from actune.web.people import By, Owner, Person
 from actune.web.refusals import Refused
 
 Some = Annotated[str | None, Query(max_length=wire.LONGEST_NAME)]
@@ -34,7 +35,7 @@ def review(desk: Desk) -> APIRouter:
         by: Some = None,
     ) -> Response:
         """The answers, newest first; `before` is the number of the last one of the page before."""
-        found = session.history(by or None, limit + 1, before, search or None, label or None)
+        found = seen_history(desk, person, limit, before, (by or None, search or None, label or None))
         remarks = {(each.id, each.by): each for each in session.remarks(list({row.id for row in found[:limit]}))}
         rows = []
         for row in found[:limit]:
@@ -45,7 +46,16 @@ def review(desk: Desk) -> APIRouter:
     @router.get("/review/disagreements", response_model=wire.Disagreements)
     def disagreements(person: By, limit: int = Query(50, ge=1, le=1_000)) -> Response:
         """Labelled texts on which the model says something else, the surest first."""
-        return JSONResponse({"rows": [asdict(each) for each in session.disagreements(limit)]})
+        found = session.disagreements(limit)
+        hidden = desk.hidden_from(person, (each.id for each in found))
+        return JSONResponse({"rows": [asdict(each) for each in found if each.id not in hidden]})
+
+    @router.get("/review/adjudication", response_model=wire.Conflicts)
+    def adjudication(person: Owner, limit: int = Query(50, ge=1, le=1_000)) -> Response:
+        """Texts that people gave different classes, until an owner decides by an answer of the kind `decide`."""
+        total, found = session.conflicts(limit)
+        rows = [{**asdict(each), "notes": [{"by": by, "note": note} for by, note in each.notes]} for each in found]
+        return JSONResponse({"rows": rows, "total": total, "planned": len(session.shared_rows())})
 
     @router.get("/review/pseudo-labels", response_model=wire.PseudoLabels)
     def pseudo_labels(
@@ -88,6 +98,7 @@ def review(desk: Desk) -> APIRouter:
             raise Refused(404, "missing", "there is no map yet: it is drawn when the first model has read the texts")
         points, sizes = found.points, Counter(point.region for point in found.points)
         seen = [session.suggestion(point.id) if point.predicted else None for point in points]
+        hidden = desk.hidden_from(person, (point.id for point in points if point.label))
         return JSONResponse(
             {
                 "round": found.round,
@@ -96,7 +107,7 @@ def review(desk: Desk) -> APIRouter:
                 "y": [round(point.y, 4) for point in points],
                 "predicted": [point.predicted for point in points],
                 "confidence": [each and round(each.confidence, 4) for each in seen],
-                "label": [point.label for point in points],
+                "label": [None if point.id in hidden else point.label for point in points],
                 "state": [state_of(point) for point in points],
                 "region": [point.region for point in points],
                 "regions": [
@@ -106,6 +117,20 @@ def review(desk: Desk) -> APIRouter:
         )
 
     return router
+
+
+def seen_history(
+    desk: Desk, person: Person, limit: int, before: int | None, sought: tuple[str | None, str | None, str | None]
+) -> list[HistoryRow]:
+    """One answer more than `limit`, without what others said about texts that this person is to judge by herself."""
+    by, search, label = sought
+    found: list[HistoryRow] = []
+    while len(found) <= limit and (page := desk.session.history(by, limit + 1, before, search, label)):
+        hidden = desk.hidden_from(person, (row.id for row in page))
+        own = [row for row in page if row.id not in hidden or row.by == person.name]
+        found += [replace(row, before=None) if row.id in hidden else row for row in own]
+        before = page[-1].number
+    return found[: limit + 1]
 
 
 def state_of(point: MapPoint) -> str:

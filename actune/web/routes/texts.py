@@ -8,9 +8,10 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
+from actune.store.words import ENDS
 from actune.web import wire
 from actune.web.desk import Desk
-from actune.web.people import By
+from actune.web.people import By, Person
 from actune.web.refusals import Refused
 
 
@@ -27,13 +28,16 @@ def texts(desk: Desk) -> APIRouter:
     def why(id: str, person: By) -> Response:
         """Why this text was asked, and what the models of the last rounds have said about it."""
         check(id)
-        return JSONResponse(reasons(desk, id))
+        found = reasons(desk, id)
+        hidden = desk.hidden_from(person, (near["id"] for near in found["neighbors"]))
+        found["neighbors"] = [{**near, "label": None} if near["id"] in hidden else near for near in found["neighbors"]]
+        return JSONResponse(found)
 
     @router.get("/texts/{id:path}", response_model=wire.TextOut)
     def text(id: str, person: By) -> Response:
         """A text with all that people said about it."""
         check(id)
-        return JSONResponse(facts_of(desk, id, person.name))
+        return JSONResponse(facts_of(desk, id, person))
 
     @router.post("/remarks", response_model=wire.WithState)
     def remark(body: wire.RemarkIn, person: By) -> Response:
@@ -44,19 +48,30 @@ def texts(desk: Desk) -> APIRouter:
     return router
 
 
-def facts_of(desk: Desk, id: str, by: str) -> dict[str, Any]:
-    """What stands on a text; note and flag are those of the person who asks."""
+def facts_of(desk: Desk, id: str, person: Person) -> dict[str, Any]:
+    """What stands on a text; note and flag are those of the person who asks.
+
+    Of a text that several people judge, each on her own, an annotator sees only what she said herself.
+    """
     session = desk.session
     (row,) = session._rows([id])
-    standing, remarks, suggestion = session.standing(id), session.remarks([id]), session.suggestion(id)
-    own = next((remark for remark in remarks if remark.by == by), None)
+    standing, words, remarks, suggestion = (
+        session.standing(id),
+        session.words(id),
+        session.remarks([id]),
+        session.suggestion(id),
+    )
+    own = next((remark for remark in remarks if remark.by == person.name), None)
+    if id in desk.hidden_from(person, [id]):
+        words, remarks = [word for word in words if word.by == person.name], [own] if own else []
+        standing, suggestion = next((word for word in words if word.kind not in ENDS), None), None
     return {
         "id": id,
         "text": session.pool.texts[row],
         "audit": row in session.audit_rows,
         "picked": id in session.queued(),
         "answer": standing and word(standing),
-        "words": [word(each) for each in session.words(id)],
+        "words": [word(each) for each in words],
         "note": own.note if own else None,
         "flag": own.flag if own else False,
         "remarks": [{"note": each.note, "flag": each.flag, "by": each.by, "at": each.at} for each in remarks],

@@ -120,11 +120,10 @@ export class Deck extends EventTarget {
     this.keepSteps();
   }
 
-  /** Puts a word on a text, here and on the server. @param {string} id @param {Word|null} before @param {Word|null} after @param {number} [seconds] */
-  say(id, before, after, seconds) {
+  /** Puts a word on a text, here and on the server. @param {string} id @param {Word|null} before @param {Word|null} after @param {number} [seconds] @param {string} [back] what takes the word back */
+  say(id, before, after, seconds, back = before && before.kind !== "label" ? "unskip" : "clear") {
     const here = this.cards.find((each) => each.id === id);
     if (here) here.word = after;
-    const back = before && before.kind !== "label" ? "unskip" : "clear";
     this.outbox.answer({
       id,
       kind: after ? after.kind : back,
@@ -137,7 +136,7 @@ export class Deck extends EventTarget {
     const step = this.done.pop();
     if (!step) return null;
     this.undone.push(step);
-    this.say(step.id, step.after, step.before);
+    this.say(step.id, step.after, step.before, undefined, "retract"); // what others said stays
     await this.show(step.id, step.before);
     return step;
   }
@@ -200,7 +199,7 @@ export class Deck extends EventTarget {
   }
 }
 
-const WORDS = new Set(["label", "skip", "unsure", "clear", "unskip"]);
+const WORDS = new Set(["label", "skip", "unsure", "clear", "unskip", "retract"]);
 
 /** @param {any} told @param {Word|null} word @returns {Card} */
 function card(told, word) {
@@ -211,7 +210,11 @@ function card(told, word) {
 }
 
 /** @param {any} answer @returns {Word|null} */
-const wordOf = (answer) => (answer ? { kind: answer.kind, label: answer.label ?? null } : null);
+function wordOf(answer) {
+  if (!answer) return null;
+  const kind = answer.kind === "decide" ? (answer.label === null ? "skip" : "label") : answer.kind;
+  return { kind, label: answer.label ?? null };
+}
 
 /** @param {Word|null} one @param {Word|null} other */
 const same = (one, other) => one?.kind === other?.kind && (one?.label ?? null) === (other?.label ?? null);

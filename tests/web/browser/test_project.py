@@ -40,7 +40,7 @@ def test_a_project_from_the_first_class_to_the_export(sit_down, started, data, t
     desk.press("Control+Shift+z")
     desk.wait_until_saved()
     assert desk.state()["labels"] == 1
-    assert [row["kind"] for row in desk.history()] == ["label", "clear", "label"]
+    assert [row["kind"] for row in desk.history()] == ["label", "retract", "label"]
     desk.press("ArrowRight")
 
     # skip, unsure, note, flag

@@ -8,7 +8,7 @@ import { said } from "./text.js";
 
 const PAGE = 50;
 const PAUSE = 250; // milliseconds after the last letter of a search
-const SAID = { clear: "Label removed", unskip: "No longer skipped", skip: "Skipped", unsure: "Unsure", note: "Note", flag: "Flag" };
+const SAID = { clear: "Label removed", retract: "Taken back", unskip: "No longer skipped", skip: "Skipped", unsure: "Unsure", note: "Note", flag: "Flag" };
 
 /** @param {import("../app.js").App} app */
 export function history(app) {
@@ -50,7 +50,7 @@ const nothing = (filtered) => (filtered ? emptyFace("No answer matches", "Search
 
 /** @param {import("../app.js").App} app @param {any} row */
 function line(app, row) {
-  const isWord = ["label", "skip", "unsure"].includes(row.kind);
+  const isWord = ["label", "skip", "unsure", "decide"].includes(row.kind);
   const word = h("span", { class: `word is-${row.kind}`, dir: "auto" });
   const entry = h("li", { "data-id": row.id });
   const current = { kind: row.kind, label: row.label ?? null };
@@ -72,7 +72,7 @@ function line(app, row) {
       const label = choice.value === " clear" ? null : choice.value;
       const before = { ...current };
       const after = label === null ? null : { kind: "label", label };
-      if (label !== before.label) app.deck.step({ id: row.id, before: before.kind === "label" || before.kind === "skip" || before.kind === "unsure" ? before : null, after });
+      if (label !== before.label) app.deck.step({ id: row.id, before: before.kind === "decide" ? { ...before, kind: before.label === null ? "skip" : "label" } : before.kind === "label" || before.kind === "skip" || before.kind === "unsure" ? before : null, after });
       row.before = before;
       row.kind = label === null ? "clear" : "label";
       Object.assign(current, { kind: row.kind, label });

@@ -38,6 +38,7 @@ function parts(app, found, load) {
       found.audit?.macro_f1 && tile("Macro-F1", percent(found.audit.macro_f1.value), interval(found.audit.macro_f1)),
       tile("Model", state.model ? `Round ${state.model.round}` : "None yet", state.model ? `has learned from ${count(state.model.knows, "answer")}` : "the first one comes after this batch")),
     auditLine(app, found, load),
+    found.agreement && people(app, found.agreement),
     h("section", {}, h("h2", {}, "Learning curve"),
       lines.some(({ points }) => points.length > 0) ? curve(lines, "labels") : h("p", { class: "soft" }, "The curve begins with the first model that could be measured."),
       found.forecast && h("p", {}, found.forecast.sentence ?? forecast(found.forecast))),
@@ -73,6 +74,19 @@ function auditLine(app, found, load) {
     load();
   } }, "Release the audit texts for training");
   return h("p", { class: "soft aside" }, "Accuracy and macro-F1 are measured on texts that were drawn at random and that the model never learns from. ", app.owner && sample.answered > 0 && release);
+}
+
+/** How far people agree on the texts that several of them answer. @param {import("../app.js").App} app @param {any} found */
+function people(app, { texts, waiting, open, alpha, pairs }) {
+  const both = (/** @type {number} */ value) => value.toFixed(2).replace("-", "\u2212");
+  const waits = waiting > 0 && `${count(waiting, "text waits", "texts wait")} for another person.`;
+  return h("section", { id: "agreement" }, h("h2", {}, "Agreement of people"),
+    alpha ? [h("p", {}, "Krippendorff’s alpha ", h("b", {}, both(alpha.value)), ` (95 % interval ${both(alpha.low)} to ${both(alpha.high)}), from ${count(texts, "text")} that two people or more labelled.`),
+      h("p", { class: "soft" }, "1 means that they always agree, and 0 that they agree no more often than by chance. ", waits)]
+      : h("p", { class: "soft" }, "It can be told when several people have labelled the same texts, with more than one class. ", waits),
+    pairs.length > 0 && h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "People"), h("th", { class: "figure" }, "Texts of both"), h("th", { class: "figure" }, "Cohen’s kappa"))),
+      h("tbody", {}, pairs.map((/** @type {any} */ pair) => h("tr", {}, h("th", { dir: "auto" }, pair.people.join(" · ")), h("td", { class: "figure" }, number(pair.texts)), h("td", { class: "figure" }, pair.kappa === null ? "–" : both(pair.kappa))))))),
+    app.owner && open > 0 && h("p", { class: "row" }, h("a", { class: "button", href: "#/review/adjudication" }, `Decide on ${count(open, "text")}`)));
 }
 
 /** @param {any[]} rounds @returns {import("../charts.js").Line[]} */

@@ -53,5 +53,6 @@ export function textCard(app, card) {
 /** @param {import("../deck.js").Word} word */
 export function said(word) {
   if (word.kind === "label") return word.label ?? "";
+  if (word.kind === "decide") return word.label === null ? "Decided: left out" : `Decided: ${word.label}`;
   return word.kind === "unsure" ? "Unsure" : "Skipped";
 }

@@ -543,7 +543,7 @@ def _lease(connection: Connection, rows: Sequence[int], by: str, now: float, sec
     connection.execute("DELETE FROM leases WHERE until <= ?", (now,))
     connection.executemany(
         "INSERT INTO leases (row, by, until) VALUES (?, ?, ?) "
-        "ON CONFLICT (row) DO UPDATE SET by = excluded.by, until = excluded.until",
+        "ON CONFLICT (row, by) DO UPDATE SET until = excluded.until",
         [(row, by, now + seconds) for row in rows],
     )
 

@@ -18,6 +18,7 @@ from actune.store.store import Store
 from actune.store.verifying import problems_of, wrong_tables
 from actune.store.words import Words, replay
 
+pytestmark = pytest.mark.usefixtures("database")
 CLASSES = ("x", "y", "z")
 ROWS = 12
 

@@ -12,8 +12,8 @@ DEMO = --model minilm --learner probe --device cpu --initial 50 --batch 50 --rou
 
 demo: setup
 	$(BIN)/actune run trec --method random $(DEMO) --out runs/demo/random
-	$(BIN)/actune run trec --method auto $(DEMO) --out runs/demo/auto
-	$(BIN)/actune report runs/demo/auto runs/demo/random --to runs/demo/report.html
+	$(BIN)/actune run trec --method thrifty $(DEMO) --out runs/demo/thrifty
+	$(BIN)/actune report runs/demo/thrifty runs/demo/random --to runs/demo/report.html
 
 # the bundled TREC questions, without their labels; the same command goes on with them
 label: setup

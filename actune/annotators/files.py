@@ -27,7 +27,7 @@ from actune.data.formats import (
     read_table,
 )
 from actune.data.record_tables import questions_in
-from actune.data.records import LABEL, Given
+from actune.data.records import APPLIED, LABEL, Given
 from actune.errors import DataError
 
 COLUMNS = ("id", "text", "label", "suggestion", "confidence")
@@ -69,6 +69,7 @@ class Cell:
     by: str | None = None
     seconds: float | None = None
     decided: bool = False
+    applied: bool = False  # nobody has read this text
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def read_answers(
             reason = f"the answer {word!r} has no id"
         elif not knows(id):
             reason = f"this project has no text with the id {id!r}"
-        elif (answer := _answer(match, words, id, word, cell.by or by, cell.seconds)) is None:
+        elif (answer := _answer(match, words, cell, word, by)) is None:
             reason = f"id {id!r} has the unknown label {word!r}{_hint(word, pool.classes)}"
         if answer is None or id is None:
             bad.append(BadCell(table.where([cell.row]), id, word, reason))
@@ -194,11 +195,13 @@ def _cells_of(
     pseudo = set(pseudo_rows(table))
     is_own = table.cells.keys() >= set(EXPORT_COLUMNS)
     people = names_in(table, "by", table.cells["by"]) if is_own else None
+    sources = table.cells["source"] if is_own else None
     skipped = table.cells.get(SKIPPED_COLUMN) if is_own else None
     for row, id, word in _rows(table, columns, remembered):
         if word is None and skipped is not None and skipped[row] == SKIPPED:
             word = words.skip_word
-        yield Cell(row, id, None if row in pseudo else word, people[row] if people else None)
+        applied = sources is not None and sources[row] == APPLIED
+        yield Cell(row, id, None if row in pseudo else word, people[row] if people else None, applied=applied)
 
 
 def _cells_of_records(
@@ -215,7 +218,8 @@ def _cells_of_records(
     for row, (id, record) in enumerate(zip(ids, table.records, strict=True)):
         people = record.of_each_person(question)
         for given in people:
-            yield Cell(row, id, _word_of(given, words), given.by, given.seconds, given.decided)
+            applied = record.source == APPLIED and given is people[-1]
+            yield Cell(row, id, _word_of(given, words), given.by, given.seconds, given.decided, applied)
         if not people:
             yield Cell(row, id, None)
 
@@ -241,16 +245,14 @@ def _rows(
             yield row, found, word
 
 
-def _answer(
-    match: Callable[[str], str | None], words: Words, id: str, word: str, by: str, seconds: float | None = None
-) -> Answer | None:
+def _answer(match: Callable[[str], str | None], words: Words, cell: Cell, word: str, by: str) -> Answer | None:
     """What a word in a cell comes to, None where it is no class; a class wins over the word for a skip."""
-    meant = match(word)
+    id, by, seconds, meant = cell.id or "", cell.by or by, cell.seconds, match(word)
     if meant != word:
         for known, unskip in ((words.skip_word, False), (words.unskip_word, True)):
             if folded(word) == folded(known):
                 return Answer(id, unskip=unskip, by=by, seconds=seconds)
-    return None if meant is None else Answer(id, meant, by=by, seconds=seconds)
+    return None if meant is None else Answer(id, meant, by=by, seconds=seconds, applied=cell.applied)
 
 
 def _hint(word: str, classes: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from actune.cli.console import Output, counted
 from actune.cli.options import Json, Quiet, run_options
 from actune.core.options import Place
 from actune.core.run_options import RunOptions
+from actune.core.spec import PAGE_DISTINCT
 from actune.errors import SettingError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MISSING = "the labelling page needs packages that are not installed ({name}): pip install 'actune[web]'"
 
 
-@run_options(Place.START)
+@run_options(Place.START, defaults={"distinct": PAGE_DISTINCT})
 def label(
     *,
     out: Annotated[

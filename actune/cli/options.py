@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -16,11 +18,17 @@ from actune.core.spec import RunSpec
 Command = Callable[..., None]
 
 
-def run_options(place: Place, spec: type = RunSpec) -> Callable[[Command], Command]:
-    """Puts the options that a run has at this place where a command has the parameter `options`."""
+def run_options(
+    place: Place, spec: type = RunSpec, defaults: Mapping[str, Any] = MappingProxyType({})
+) -> Callable[[Command], Command]:
+    """Puts the options that a run has at this place where a command has the parameter `options`.
+
+    `defaults` are those of this command, where they are not those of the spec.
+    """
 
     def decorate(command: Command) -> Command:
-        told = command_options(spec, place)
+        found = command_options(spec, place)
+        told = [replace(option, default=defaults.get(option.name, option.default)) for option in found]
 
         @wraps(command)
         def called(**words: Any) -> None:

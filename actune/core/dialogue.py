@@ -44,6 +44,7 @@ class Answer:
     client: str | None = None
     retract: bool = False
     decision: bool = False
+    applied: bool = False  # it was given to a near-duplicate of this text, which nobody has read
 
     def __repr__(self) -> str:
         return given_only(self)

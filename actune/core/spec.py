@@ -14,6 +14,7 @@ from actune.errors import SettingError
 RUN, START, COMPARE, GRID, CREATE = Place.RUN, Place.START, Place.COMPARE, Place.GRID, Place.CREATE
 COMMANDS = RUN | START | COMPARE
 OWN_VOTES = "own"  # the votes that come with the data itself
+PAGE_DISTINCT = 0.8  # the similarity of near-duplicates on the labelling page
 OWN_NAMES = "own"  # the names of the classes and nothing else
 
 DATA = "Data"
@@ -361,8 +362,8 @@ class RunSpec:
     )
     distinct: float = option(
         0.0,
-        "Ask about at most one of several near-duplicates in a batch, which are texts that share at least this part of "
-        "their pairs of neighbouring words, such as 0.8; 0 does not look for near-duplicates.",
+        "Ask about at most one of several near-duplicates, which are texts that share at least this part of their "
+        "pairs of neighbouring words, such as 0.8; 0 does not look for near-duplicates.",
         RUN | START | GRID | CREATE,
         metavar="SIMILARITY",
     )

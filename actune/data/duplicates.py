@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from actune.core.strings import blocks_of
 from actune.data.shingles import Sets, mixed, places_in, shingles, starts_of
 from actune.errors import SettingError
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 USUAL = 0.8  # the similarity from which texts count as near-duplicates
 MOST_PAIRS = 2**27  # that are looked at; where more share a rare shingle, each set meets only those near it in an order
 PAIRS = 2**18  # that are compared at a time
+MOST_LETTERS = 100_000_000  # of a pool whose texts are compared with each other, which takes about a gigabyte
 SLACK = 1e-9  # a similarity of exactly the threshold counts, also where it cannot be written in binary
 
 
@@ -44,6 +47,42 @@ def near_duplicates(texts: Sequence[str], threshold: float = USUAL) -> Rows:
     return first_of[component[set_of]]
 
 
+def groups_within_bounds(texts: Sequence[str], threshold: float) -> tuple[Rows, bool]:
+    """The groups of `near_duplicates`, or those of `equal_texts` where there are too many letters to compare.
+
+    Says whether the texts were compared.
+    """
+    check_threshold(threshold)
+    compared = not has_more_letters(texts, MOST_LETTERS)
+    return (near_duplicates(texts, threshold) if compared else equal_texts(texts)), compared
+
+
+def has_more_letters(texts: Sequence[str], most: int) -> bool:
+    """Whether all texts together have more letters than `most`."""
+    count = 0
+    for block in blocks_of(texts):
+        count += sum(map(len, block))
+        if count > most:
+            return True
+    return False
+
+
+def equal_texts(texts: Sequence[str]) -> Rows:
+    """The same of texts that have the same pairs of neighbouring words; it takes a few bytes a text."""
+    sums = [_sums(shingles(block)) for block in blocks_of(texts)]
+    if not sums:
+        return np.empty(0, np.int64)
+    _, first, group = np.unique(np.concatenate(sums), return_index=True, return_inverse=True)
+    return first[group].astype(np.int64)
+
+
+def similarity(one: str, others: Sequence[str]) -> list[float]:
+    """The share of all pairs of neighbouring words that a text has in common with each of some others."""
+    sets = shingles([one, *others])
+    parts = [set(sets.numbers[start:end].tolist()) for start, end in pairwise(sets.starts.tolist())]
+    return [len(parts[0] & other) / len(parts[0] | other) for other in parts[1:]]
+
+
 def check_threshold(threshold: float) -> None:
     """Refuses what is no similarity."""
     if isinstance(threshold, bool) or not 0 < threshold <= 1:
@@ -59,12 +98,17 @@ def groups_in(first_of: Rows) -> list[list[int]]:
 
 def _distinct(sets: Sets) -> tuple[Rows, Rows]:
     """The first row of each different set, and the number of its set for each row; equal sets have equal sums."""
-    sums = np.add.reduceat(mixed(sets.numbers), sets.starts[:-1])
-    _, first, set_of = np.unique(sums, return_index=True, return_inverse=True)
+    _, first, set_of = np.unique(_sums(sets), return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return first[order], place[set_of]
+
+
+def _sums(sets: Sets) -> npt.NDArray[np.uint64]:
+    """A number for each set; equal sets have equal ones."""
+    sums: npt.NDArray[np.uint64] = np.add.reduceat(mixed(sets.numbers), sets.starts[:-1])
+    return sums
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 LABEL = "label"  # the question that our own files ask
-HUMAN, PSEUDO = "human", "pseudo"  # what the column `source` of an export says
+# what the column `source` of an export says; `APPLIED` is an answer that somebody let count for a near-duplicate
+HUMAN, PSEUDO, APPLIED = "human", "pseudo", "near-duplicate"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Record:
     fields: Mapping[str, object]
     given: tuple[Given, ...] = ()
     guess: Guess | None = None
-    source: str | None = None  # where its label is from: human or pseudo
+    source: str | None = None  # where its label is from: one of the three words above
     note: str | None = None
 
     def last(self, question: str) -> Given | None:

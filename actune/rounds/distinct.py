@@ -1,7 +1,8 @@
-"""Batches in which each question is another one: of near-duplicates only one is asked about at a time."""
+"""Batches in which each question is another one: of near-duplicates only one is asked about."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from actune.core.labels import Labels
     from actune.core.pool import Pool
     from actune.core.view import View
     from actune.rounds.prepared import PreparedTask
@@ -16,24 +18,39 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.int64]
 
 
-def one_of_each(rows: Rows, group_of: Rows) -> Rows:
-    """The first of the rows of each group, in the order of the rows."""
-    first = np.unique(group_of[rows], return_index=True)[1]
-    return rows[np.sort(first)]
+def one_of_each(rows: Rows, group_of: Rows, done: Collection[int] = ()) -> Rows:
+    """The first of the rows of each group, in the order of the rows.
+
+    Groups with a row that is `done` take no part, as long as there are others.
+    """
+    first = np.sort(np.unique(group_of[rows], return_index=True)[1])
+    chosen = rows[first]
+    fresh = chosen[~np.isin(group_of[chosen], group_of[np.fromiter(done, np.int64)])]
+    return fresh if len(fresh) else chosen
 
 
-def distinct_rows(rows: Rows, pool: Pool, similarity: float) -> Rows:
-    """The same without the rows that repeat another one; all of them where no similarity is asked for."""
-    if not similarity:
-        return rows
-    from actune.data.duplicates import near_duplicates
+def distinct_rows(rows: Rows, pool: Pool, similarity: float, labels: Labels, group_of: Rows | None = None) -> Rows:
+    """The same without the rows that repeat another one; all of them where no similarity is asked for.
 
-    return one_of_each(rows, near_duplicates(pool.texts, similarity))
+    `group_of` are the groups, where they are known already.
+    """
+    if group_of is None:
+        if not similarity:
+            return rows
+        from actune.data.duplicates import near_duplicates
+
+        group_of = near_duplicates(pool.texts, similarity)
+    return one_of_each(rows, group_of, answered(labels))
 
 
-def distinct_view(prepared: PreparedTask, view: View) -> View:
+def distinct_view(prepared: PreparedTask, view: View, labels: Labels) -> View:
     """The view with one candidate of each group of near-duplicates, where the run asks for that."""
     if (group_of := prepared.group_of) is None:
         return view
     candidates = view.candidates.numpy()
-    return view.without(np.setdiff1d(candidates, one_of_each(candidates, group_of)).tolist())
+    return view.without(np.setdiff1d(candidates, one_of_each(candidates, group_of, answered(labels))).tolist())
+
+
+def answered(labels: Labels) -> set[int]:
+    """The rows that somebody answered or skipped."""
+    return {*labels.of_row, *labels.skipped}

@@ -14,7 +14,7 @@ from actune.data.splits import every_row, rows_without
 from actune.methods.features import frozen, surprisal
 from actune.methods.queries import Query, Representatives
 from actune.methods.typical import Typical
-from actune.rounds.distinct import distinct_rows
+from actune.rounds.distinct import distinct_rows, one_of_each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from actune.rounds.prepared import PreparedTask
 
+    Rows = npt.NDArray[np.int64]
+
+NOBODY = Labels({}, frozenset(), 0)  # has answered anything
 MOST_DRAWS = 100
 FIRST_DRAW = 10  # texts for a page, until the embeddings of the pool are there
 MOST_ROWS = 100_000  # that a query chooses among: k-means over a million rows takes minutes
@@ -39,7 +42,7 @@ QUERIES: dict[str, Query] = {
 
 
 def first_rows(
-    spec: RunSpec, pool: Pool, labels: Labels, prepared: Callable[[], PreparedTask]
+    spec: RunSpec, pool: Pool, labels: Labels, prepared: Callable[[], PreparedTask], group_of: Rows | None = None
 ) -> tuple[list[int], str]:
     """What to ask before there is a model: a random draw in a simulation, a diverse batch for a person."""
     if spec.opens:
@@ -48,16 +51,21 @@ def first_rows(
     if len(labels.of_row) >= len(pool.classes) and len(set(labels.of_row.values())) > 1:
         return [], "the file has enough labels to start with"
     if spec.simulated and spec.first in ("", "random"):
-        return initial_draw(pool, spec.initial, spec.seed, distinct_rows(every_row(pool), pool, spec.distinct))
-    return rows_for_a_person(spec, pool, labels, prepared)
+        return initial_draw(pool, spec.initial, spec.seed, distinct_rows(every_row(pool), pool, spec.distinct, NOBODY))
+    return rows_for_a_person(spec, pool, labels, prepared, group_of)
 
 
 def rows_for_a_person(
-    spec: RunSpec, pool: Pool, labels: Labels, prepared: Callable[[], PreparedTask]
+    spec: RunSpec, pool: Pool, labels: Labels, prepared: Callable[[], PreparedTask], group_of: Rows | None = None
 ) -> tuple[list[int], str]:
-    """A batch without a model, of texts that nobody has answered or skipped: another one after a batch of skips."""
+    """A batch without a model, of texts that nobody has answered or skipped: another one after a batch of skips.
+
+    `group_of` are the groups of near-duplicates, where they are known already.
+    """
     first = spec.first or "representatives"
-    free = distinct_rows(rows_without(pool, [*labels.of_row, *labels.skipped]), pool, spec.distinct)
+    free = rows_without(pool, [*labels.of_row, *labels.skipped])
+    if len(free):
+        free = distinct_rows(free, pool, spec.distinct, labels, group_of)
     if first == "random":
         order = Streams(spec.seed).rng("initial").permutation(len(free))[: spec.initial]
         return free[order].tolist(), "drawn at random"
@@ -66,11 +74,29 @@ def rows_for_a_person(
     return _by_query(prepared(), QUERIES[first], among, spec), how
 
 
-def drawn_rows(pool: Pool, labels: Labels, count: int, seed: int, asked: Collection[int] = ()) -> list[int]:
-    """Rows in one random order for the whole run, without those that were asked, answered or skipped."""
+def drawn_rows(
+    pool: Pool,
+    labels: Labels,
+    count: int,
+    seed: int,
+    asked: Collection[int] = (),
+    group_of: Rows | None = None,
+) -> list[int]:
+    """Rows in one random order for the whole run, without those that were asked, answered or skipped.
+
+    Near-duplicates of these come last.
+    """
     order = Streams(seed).rng("initial").permutation(len(pool))
     gone = {*labels.of_row, *labels.skipped, *asked}
-    return list(islice((row for row in map(int, order) if row not in gone), count))
+    if group_of is None:
+        return list(islice((row for row in map(int, order) if row not in gone), count))
+    others = [row for row in map(int, order) if row not in gone]
+    if not others:
+        return []
+    import numpy as np
+
+    rows: list[int] = one_of_each(np.asarray(others, np.int64), group_of, gone)[:count].tolist()
+    return rows
 
 
 def _by_query(prepared: PreparedTask, query: Query, rows: npt.NDArray[np.int64], spec: RunSpec) -> list[int]:

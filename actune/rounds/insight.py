@@ -25,6 +25,10 @@ def insight_arrays(view: View, asked: Sequence[int], method: Method) -> dict[str
         "seen_classes": classes.cpu().numpy().astype(np.int16),
         "seen_confidence": confidence.exp().cpu().numpy().astype(np.float16),
     }
+    regions = regions_of(method)
+    parts = None if regions is None else regions(view)  # which the choice has found already
+    if parts is not None:
+        arrays["seen_regions"] = parts.region.numpy().astype(np.int16)
     if not len(asked):
         return arrays
     rows = torch.as_tensor(asked, dtype=torch.int64, device=view.log_proba.device)
@@ -43,8 +47,7 @@ def insight_arrays(view: View, asked: Sequence[int], method: Method) -> dict[str
         similar, near = (points @ references.T).topk(min(NEAR, len(known)))
         arrays["why_near"] = view.labelled.numpy()[near.cpu().numpy()]
         arrays["why_similarity"] = similar.cpu().numpy().astype(np.float32)
-    if (regions := regions_of(method)) is not None:
-        parts = regions(view)
+    if parts is not None:
         arrays["why_regions"] = parts.region.numpy()[np.asarray(asked)].astype(np.int16)
         arrays["why_heat"] = parts.heat.numpy().astype(np.float32)
     return arrays

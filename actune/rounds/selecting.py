@@ -54,7 +54,7 @@ def select(
     """
     round = streams.round + 1
     view = view_of(prepared, classifier, labels, streams)
-    asked = method.query(distinct_view(prepared, view), batch).tolist()
+    asked = method.query(distinct_view(prepared, view, labels), batch).tolist()
     arrays: dict[str, Any] = {}
     if method.self_training is not None and method.teacher is None:
         found, memory = method.self_training(view.without([*asked, *rejected]), memory, Pace(streams.round, horizon))
@@ -79,7 +79,7 @@ def select_more(
     """More questions of the round that `select` chose for, by the same model; rows with pseudo-labels come last."""
     view = view_of(prepared, classifier, labels, streams)
     others = view.without(trusted.rows.tolist())
-    asked = method.query(distinct_view(prepared, others if len(others.candidates) else view), batch).tolist()
+    asked = method.query(distinct_view(prepared, others if len(others.candidates) else view, labels), batch).tolist()
     return _questions(streams.round + 1, asked, view.log_proba)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from actune.core.facts import AuditQuality, QuestionRow
 from actune.core.streams import Streams
 from actune.errors import DataError
 from actune.session.record import RunRecord
-from actune.store.records import WHOLE_RUN, Mark
+from actune.store.records import WHOLE_RUN, Mark, no_marks
 
 TOOL = "actune"  # who draws the sample
 LARGEST_SHARE = 5  # of the pool: one text of so many
@@ -27,7 +26,10 @@ class AuditSample:
 
 
 class Auditing(RunRecord):
-    """The verbs about the audit sample. Without one, which is the default, they change nothing."""
+    """The verbs about the audit sample. Without one, which is the default, they change nothing.
+
+    It is a random sample of the texts that came without a label, also of those that are added later.
+    """
 
     def draw_audit(self) -> int:
         """Draws the sample that the configuration asks for; at most a fifth of a small pool."""
@@ -36,10 +38,30 @@ class Auditing(RunRecord):
             return 0
         known = self.store.labels().of_row
         order = Streams(self.config.request.seed).rng("audit").permutation(len(self.pool))
-        rows = list(islice((row for row in map(int, order) if row not in known), wanted))
-        drawn = self.store.mark([Mark(row, "audit", str(place), TOOL) for place, row in enumerate(rows)])
+        free = [row for row in map(int, order) if row not in known]
+        if not (rows := free[:wanted]):
+            return 0
+        share = Mark(WHOLE_RUN, "share", repr(len(rows) / len(free)), TOOL)
+        self.store.mark([share, *(Mark(row, "audit", str(place), TOOL) for place, row in enumerate(rows))])
         self.__dict__.pop("audit_rows", None)  # which were read before there were any
-        return drawn
+        return len(rows)
+
+    def marks_of_more(self, count: int, known: Collection[int]) -> Callable[[int], Sequence[Mark]]:
+        """How new texts enter the sample: each with the probability that the first ones had, by the row of the first.
+
+        Those that are `known`, counted from there, come with a label. Whether a text enters follows from the seed and
+        its row, however many texts come at a time.
+        """
+        share = next(iter(self.store.marked("share")), None)
+        if share is None or self.audit_released:
+            return no_marks
+
+        def marks(first: int) -> Sequence[Mark]:
+            luck = Streams(self.config.request.seed).rng("audit of added texts").random(first + count)[first:]
+            places = [place for place in (luck < float(share.value)).nonzero()[0].tolist() if place not in known]
+            return [Mark(first + place, "audit", str(first + place), TOOL) for place in places]
+
+        return marks
 
     @property
     def audit(self) -> AuditSample:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from actune.core.checks import checked_count
-from actune.errors import RunFolderError
+from actune.errors import DataError, RunFolderError
 from actune.session.record import RunRecord
+from actune.store.records import Mark
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,11 +50,23 @@ class PseudoRow:
 
 
 @dataclass(frozen=True)
+class PseudoRegion:
+    """A region of the pool, and how many pseudo-labels lie in it."""
+
+    number: int
+    pseudo_labels: int
+
+
+@dataclass(frozen=True)
 class PseudoPage:
-    """Some pseudo-labels, the most confident first, of so many in all."""
+    """Some pseudo-labels, the most confident first, of so many in all.
+
+    `regions` are those in which there are any, whatever was asked for; the first one is the one with the most heat.
+    """
 
     total: int
     rows: tuple[PseudoRow, ...]
+    regions: tuple[PseudoRegion, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +147,10 @@ class Insight(RunRecord):
         return found
 
     def disagreements(self, limit: int = 50) -> list[Disagreement]:
-        """Labelled texts on which the model of the newest round says something else, the surest first."""
+        """Labelled texts on which the model of the newest round says something else, the surest first.
+
+        Those that somebody kept come again when the label or the prediction is another one.
+        """
         import numpy as np
 
         limit, labels = checked_count(limit, "limit") or 50, self.labels()
@@ -146,6 +162,10 @@ class Insight(RunRecord):
         said = np.asarray([labels.of_row[row] for row in rows.tolist()], np.int64)
         predicted = self._meanings()[seen[rows]]
         differ = (predicted != said) & (predicted >= 0)
+        for mark in self.store.marked("keep"):
+            place = np.searchsorted(rows, mark.row)
+            if place < len(rows) and rows[place] == mark.row:
+                differ[place] &= mark.value != kept(int(said[place]), int(predicted[place]))
         rows, predicted = rows[differ], predicted[differ]
         sure = arrays["seen_confidence"][rows]
         order = np.argsort(-sure.astype(np.float32), kind="stable")[:limit]
@@ -158,6 +178,20 @@ class Insight(RunRecord):
             id, text = self.pool.ids[row], self.pool.texts[row]
             found.append(Disagreement(id, text, names[0], word.by, names[1], float(sure[place])))
         return found
+
+    def keep_label(
+        self, id: str, label: str, predicted: str, by: str = "person", client: str | None = None, keep: bool = True
+    ) -> None:
+        """Confirms the label of a text although the model predicts another one; without `keep` takes that back."""
+        (row,) = self._rows([id])
+        self.refresh()
+        word, seen = self.store.word_on(row), self._seen(self.selected - 1, row)
+        if keep and (word is None or word.label is None or self.pool.classes[word.label] != label):
+            raise DataError(f"the label {label!r} does not stand on the text {id!r} any more: look at the list again")
+        if keep and (seen is None or seen.label != predicted):
+            raise DataError(f"the model does not predict {predicted!r} for {id!r} any more: look at the list again")
+        value = kept(self.pool.class_number(label), self.pool.class_number(predicted)) if keep else None
+        self.store.mark([Mark(row, "keep", value, by, client)])
 
     def pseudo_labels(
         self,
@@ -196,7 +230,7 @@ class Insight(RunRecord):
             )
             for place in shown
         )
-        return PseudoPage(len(places), rows)
+        return PseudoPage(len(places), rows, self._regions_with(regions))
 
     def map_points(self) -> MapPoints | None:
         """The newest map of the pool: the two directions in which the embeddings of a sample spread most."""
@@ -265,14 +299,32 @@ class Insight(RunRecord):
         return np.asarray([-1 if number is None else number for number in found], np.int64)
 
     def _regions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The region of each row as far as the newest map shows it, -1 elsewhere."""
+        """The region of each row, -1 outside of all; of earlier versions as far as the newest map shows it."""
         import numpy as np
 
         arrays = self._arrays(self.selected - 1)
         found = np.full(len(self.pool), -1, np.int64)
-        if "map_regions" in arrays:
+        if "seen_regions" in arrays:
+            found[: len(arrays["seen_regions"])] = arrays["seen_regions"]
+        elif "map_regions" in arrays:
             found[arrays["map_rows"]] = arrays["map_regions"]
         return found[rows]
+
+    def _regions_with(self, regions: npt.NDArray[np.int64]) -> tuple[PseudoRegion, ...]:
+        """The regions that occur, the hottest first."""
+        import numpy as np
+
+        heat = self._arrays(self.selected - 1).get("map_heat")
+        if heat is None:
+            return ()
+        counts = np.bincount(regions[regions >= 0], minlength=len(heat))
+        order = np.argsort(-heat, kind="stable").tolist()
+        return tuple(PseudoRegion(number, int(counts[number])) for number in order if counts[number])
+
+
+def kept(label: int, predicted: int) -> str:
+    """What a mark says about a label that stays against this prediction."""
+    return f"{label} {predicted}"
 
 
 def confidences(found: Any, memory: Any) -> npt.NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import Any
 from actune.core.dialogue import Question
 from actune.core.training_set import PseudoLabels
 from actune.data.formats import EXPORT_COLUMNS, SKIPPED, SKIPPED_COLUMN
-from actune.data.records import HUMAN, PSEUDO, Given, Guess, Record, number
+from actune.data.records import APPLIED, HUMAN, PSEUDO, Given, Guess, Record, number
 from actune.errors import RunFolderError
 from actune.session.session import Session
 from actune.store.records import AnswerRow, Word
@@ -24,6 +24,7 @@ def human_rows(session: Session) -> list[Row]:
     """The answers that count, in row order; the simulated oracle and the file's own labels are answers too."""
     session.labels()  # which checks that they are labels of this pool
     labelled = [(word, word.label) for word in session.store.latest() if word.label is not None]
+    applied = session.applied_numbers()
     seen = [facts.answers_seen for facts in session.rounds()]
     session.refresh()
     pool = session.pool
@@ -32,7 +33,7 @@ def human_rows(session: Session) -> list[Row]:
             pool.ids[word.row],
             pool.texts[word.row],
             pool.classes[number],
-            HUMAN,
+            APPLIED if word.number in applied else HUMAN,
             _first_use(word.number, seen),
             None,
             word.by,
@@ -76,8 +77,9 @@ def labelled_records(session: Session, pseudo: bool = False, everything: bool = 
     """
     labels = session.labels()
     given, guesses = _given(session), _guesses(session) if pseudo else {}
+    unread = session.unread_rows()
     rows: Sequence[int] = range(len(session.pool)) if everything else sorted({*labels.of_row, *guesses})
-    return [_record(session, row, given.get(row, ()), guesses.get(row)) for row in rows]
+    return [_record(session, row, given.get(row, ()), guesses.get(row), row in unread) for row in rows]
 
 
 def question_records(session: Session, questions: Sequence[Question]) -> list[Record]:
@@ -93,8 +95,8 @@ def question_records(session: Session, questions: Sequence[Question]) -> list[Re
     ]
 
 
-def _record(session: Session, row: int, given: Sequence[Given], guess: Guess | None) -> Record:
-    source = HUMAN if given else PSEUDO if guess else None
+def _record(session: Session, row: int, given: Sequence[Given], guess: Guess | None, applied: bool) -> Record:
+    source = APPLIED if applied else HUMAN if given else PSEUDO if guess else None
     return Record(session.pool.ids[row], {"text": session.pool.texts[row]}, tuple(given), guess, source)
 
 

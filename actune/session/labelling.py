@@ -12,6 +12,7 @@ from actune.core.pool import Pool
 from actune.core.progress import Progress, silent
 from actune.core.run_options import RunOptions
 from actune.core.settings import own_settings
+from actune.core.spec import PAGE_DISTINCT
 from actune.core.task import Plan, Task
 from actune.data.formats import as_pool
 from actune.data.frames import Data
@@ -47,5 +48,6 @@ def create_labelling(
     if isinstance(data, (str, Path)):
         task = replace(task, name=str(options.get("source", data)))
     options.setdefault("audit", AUDIT)
+    options.setdefault("distinct", PAGE_DISTINCT)
     options["page"] = True
     return create(folder, task, progress=progress, **options)

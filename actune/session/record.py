@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from actune.core.checks import checked_count, told
 from actune.core.dialogue import Answer, Question
@@ -19,7 +19,7 @@ from actune.core.task import Task
 from actune.core.training_set import EARLIER_PREFIX, PREFIX, PseudoLabels, renamed_columns
 from actune.data.formats import read_more
 from actune.data.frames import Data
-from actune.errors import DataError, SettingError
+from actune.errors import DataError, RunFolderError, SettingError
 from actune.session.config import Config
 from actune.session.opening import ARRAYS, FACT, LEARNT, WEIGHT, WeakLabels, load_weak_labels
 from actune.session.quality import agreement
@@ -31,8 +31,14 @@ from actune.session.wording import (
     told_of,
 )
 from actune.store.class_state import ClassState
-from actune.store.records import Said
+from actune.store.records import Mark, Said, no_marks
 from actune.store.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+GROUPS, GROUP_OF = "near-duplicates", "group_of"  # a fact and a file, and the array in the file
 
 
 class RunRecord:
@@ -142,6 +148,15 @@ class RunRecord:
         found = self.store.tell([said_of(answer, row, self.pool) for answer, row in zip(answers, rows, strict=True)])
         return told_of(found, self.pool, [answer.id for answer in answers])
 
+    def applied_numbers(self) -> frozenset[int]:
+        """The numbers of the answers that were applied to a near-duplicate of a text that was read."""
+        return frozenset(self.store.applied_numbers())
+
+    def unread_rows(self) -> frozenset[int]:
+        """The rows whose label was applied to them, and nobody has read their texts."""
+        applied = self.applied_numbers()
+        return frozenset(word.row for word in self.store.latest() if word.number in applied) if applied else applied
+
     def knows(self, id: str) -> bool:
         """Whether there is a text with this id."""
         return self._found([id])[0] is not None
@@ -158,7 +173,8 @@ class RunRecord:
             more = read_more(more, self.pool, remembered=self.config.request.reading)
         numbers = {row: self.pool.class_number(more.classes[more.labels[row]]) for row in more.known_rows()}
         answers = [Said(row, "label", number, "file") for row, number in numbers.items()]
-        self.store.add_texts("pool", more.unlabelled(), answers)
+        known = {answer.row for answer in answers}
+        self.store.add_texts("pool", more.unlabelled(), answers, self.marks_of_more(len(more), known))
         self.refresh()
         return len(more)
 
@@ -174,7 +190,8 @@ class RunRecord:
             if self.store.text_count("pool") > len(self.pool):
                 more = self.store.texts("pool", self.pool.classes, first=len(self.pool))
                 self.task = replace(self.task, pool=self.pool.extended(more))
-                self.__dict__.pop("prepared", None)
+                for name in ("prepared", "audit_rows"):
+                    self.__dict__.pop(name, None)
 
     def _take_classes(self) -> None:
         if (changes := self.store.class_change_count()) == self._changes:
@@ -232,9 +249,13 @@ class RunRecord:
 
     # the audit sample, which trains nothing until it is released
 
+    def marks_of_more(self, count: int, known: Collection[int]) -> Callable[[int], Sequence[Mark]]:
+        """How some of the texts that are added enter the audit sample, where there is one."""
+        return no_marks
+
     @cached_property
     def audit_rows(self) -> tuple[int, ...]:
-        """The rows of the audit sample, in the order in which they were drawn; they never change."""
+        """The rows of the audit sample, in the order in which they were drawn; new texts may be added at its end."""
         marks = self.store.marked("audit") if self.config.request.audit else []
         return tuple(mark.row for mark in sorted(marks, key=lambda mark: int(mark.value)))
 
@@ -243,9 +264,48 @@ class RunRecord:
         return bool(self.audit_rows) and bool(self.store.marked("release"))
 
     def training_labels(self, labels: Labels | None = None) -> Labels:
-        """What a round learns from: not the labels of the audit sample, whose rows are left alone as if skipped."""
+        """What a round learns from: not the rows that are held out, which are left alone as if skipped."""
         labels = labels or self.labels()
-        return labels if not self.audit_rows or self.audit_released else labels.without(self.audit_rows)
+        return labels if not self.audit_rows or self.audit_released else labels.without(self.held_out_rows)
+
+    @property
+    def group_of(self) -> npt.NDArray[np.int64] | None:
+        """The group of near-duplicates of each text, as the row of its first one; None before they were looked for.
+
+        A text that was added since then is alone in its group.
+        """
+        if not self.config.request.distinct or (found := self.store.fact(GROUPS)) is None:
+            return None
+        import numpy as np
+
+        with self._lock:
+            kept, texts = self.__dict__.get("_groups"), len(self.pool)
+            if kept is None or kept[0] != (found, texts):
+                try:
+                    known = self.store.load_arrays(GROUPS)[GROUP_OF][:texts]
+                except (RunFolderError, KeyError):  # they are looked for again with the next round
+                    return None
+                kept = (found, texts), np.concatenate([known, np.arange(len(known), texts)])
+                self.__dict__["_groups"] = kept
+            grouped: npt.NDArray[np.int64] = kept[1]
+            return grouped
+
+    @property
+    def held_out_rows(self) -> frozenset[int]:
+        """The rows of the audit sample and of their near-duplicates, which no model may learn."""
+        group_of, audit = self.group_of, self.audit_rows
+        if group_of is None or not audit:
+            return frozenset(audit)
+        import numpy as np
+
+        with self._lock:
+            kept = self.__dict__.get("_held_out")
+            if kept is None or kept[0] is not group_of or kept[1] != audit:
+                rows = np.flatnonzero(np.isin(group_of, group_of[np.asarray(audit)]))
+                kept = group_of, audit, frozenset(rows.tolist())
+                self.__dict__["_held_out"] = kept
+            held_out: frozenset[int] = kept[2]
+            return held_out
 
     def shared_rows(self, rows: Collection[int] | None = None) -> frozenset[int]:
         """Those of some rows, or of all, that were drawn for several people to answer."""
@@ -259,7 +319,7 @@ class RunRecord:
     def labels_of(self, facts: RoundFacts | FinalFacts) -> Labels:
         """The labels that a round knew."""
         labels = self.store.labels(until=facts.answers_seen)
-        return labels if len(labels.of_row) == facts.labels else labels.without(self.audit_rows)
+        return labels if len(labels.of_row) == facts.labels else labels.without(self.held_out_rows)
 
     @property
     def final(self) -> FinalFacts | None:
@@ -338,6 +398,8 @@ class RunRecord:
         gone, rejected = self.gone_classes, self.rejected_rows()
         if not len(found):
             return found
+        if self.audit_rows and not self.audit_released:
+            rejected |= self.held_out_rows.intersection(found.rows.tolist())  # by texts that were added since
         if rejected:
             found = found.without(rejected)
         if not gone and not found.is_older(self.pool.classes):

@@ -39,6 +39,7 @@ class HistoryRow:
     at: str
     seconds: float | None
     before: Standing | None
+    applied: bool = False  # to a near-duplicate of a text that was read
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class Remarks(RunRecord):
                 row.at,
                 row.seconds,
                 Standing(stood[row.before].kind, self._name(stood[row.before].label)) if row.before in stood else None,
+                row.applied is not None,
             )
             for row in rows
         ]

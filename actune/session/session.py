@@ -24,6 +24,7 @@ from actune.models.starting import saved_classes
 from actune.session.classes import ClassVerbs
 from actune.session.clock import Clock
 from actune.session.config import Config
+from actune.session.duplicates import NearDuplicates
 from actune.session.insight import Insight
 from actune.session.logs import log_facts
 from actune.session.opening import guessed_labels
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from actune.rounds.selecting import Choice
 
 
-class Session(Overlapping, ClassVerbs, Insight, Progressing):
+class Session(Overlapping, ClassVerbs, Insight, NearDuplicates, Progressing):
     """One run. All that changes over time lies in its store; a Session object can be thrown away at any moment."""
 
     models: Literal["none", "last", "all"] = "last"  # which rounds' models a simulated run keeps
@@ -80,6 +81,7 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
         with self.store.advancing():
             if not self.config.request.simulated:  # whose answers are in the data
                 back_up_at_times(self.store)
+            self.find_groups()
             if self.selected == self.fitted:
                 return self._select_after_the_end()
             labels = self.training_labels()
@@ -96,6 +98,7 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
         Gives how many there are: none where no text is left to ask about.
         """
         with self.store.advancing():
+            self.find_groups()
             labels = self.training_labels()
             return self._choose_more(labels) if self.unlabelled(labels) else 0
 
@@ -113,6 +116,7 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
             )
         with self.store.advancing():
             self._drop_old_memories()  # of a process that was killed just after the commit of its round
+            self.find_groups()
             labels, started = self.training_labels(), time.perf_counter()
             if not self.can_train(labels):
                 raise too_few_answers(labels, self.pool.classes, len(self.store.open_questions()))
@@ -185,7 +189,8 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
         if self.config.request.simulated:
             return Quality()
         streams = Streams(self.config.request.seed, round)
-        validated = None if self.task.test else cross_validate(prepared, labels, streams)
+        read = labels.without(self.unread_rows())  # near-duplicates of other answers would flatter the model
+        validated = None if self.task.test else cross_validate(prepared, read, streams)
         held_out = self._audit_labels(labels)
         audit = audit_quality(prepared, classifier, held_out, streams) if held_out else None
         return Quality(validated, agreement(self.store.questions(), labels.of_row), audit)
@@ -268,7 +273,7 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
             prepared, classifier = self._model_of_the_last_round()
             questions = select_more(prepared, self.method, classifier, labels, streams, trusted, request.batch)
         else:
-            rows, _ = rows_for_a_person(request, self.pool, labels, lambda: self.prepared)
+            rows, _ = rows_for_a_person(request, self.pool, labels, lambda: self.prepared, self.group_of)
             questions = [QuestionRow(0, row, None, None) for row in rows]
         return self.store.add_questions(self.to_ask(questions))
 
@@ -284,7 +289,7 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
         if self.fitted or self.config.request.simulated:
             return 0
         asked = [question.row for question in self.store.questions(0)]
-        rows = drawn_rows(self.pool, self.training_labels(), n, self.config.request.seed, asked)
+        rows = drawn_rows(self.pool, self.training_labels(), n, self.config.request.seed, asked, self.group_of)
         return self.store.add_questions(self.to_ask([QuestionRow(0, row, None, None) for row in rows]))
 
     def draw_unsure(self, n: int = 10) -> int:
@@ -294,16 +299,21 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
         """
         import numpy as np
 
+        from actune.rounds.distinct import one_of_each
+
         round = self.fitted
         arrays = self._arrays(round)
         if not round or "seen_confidence" not in arrays:
             return 0
         labels = self.labels()
-        taken = {*labels.of_row, *labels.skipped, *self.audit_rows}
+        taken = {*labels.of_row, *labels.skipped, *self.held_out_rows}
         taken.update(question.row for question in self.store.questions(round))
         sure = arrays["seen_confidence"].astype(np.float32)
         sure[[row for row in taken if row < len(sure)]] = np.inf
-        order = np.argsort(sure, kind="stable")[:n]
+        order = np.argsort(sure, kind="stable")
+        if (group_of := self.group_of) is not None:
+            order = one_of_each(order[np.isfinite(sure[order])], group_of, taken)
+        order = order[:n]
         seen = ((int(row), self.meaning(int(arrays["seen_classes"][row]))) for row in order if np.isfinite(sure[row]))
         chosen = [QuestionRow(round, row, number, None if number is None else float(sure[row])) for row, number in seen]
         return self.store.add_questions(self.to_ask(chosen))
@@ -319,12 +329,13 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
         with self.store.advancing():
             if self.fitted or not request.page or self.store.fact(DIVERSE):
                 return 0
+            self.find_groups()
             asked = [question.row for question in self.store.questions(0)]
             labels = self.training_labels()
             free, rows = labels.without({*asked} - labels.of_row.keys()), list[int]()
             if self.unlabelled(free):
                 spread = replace(request, first="representatives")
-                rows, _ = rows_for_a_person(spread, self.pool, free, lambda: self.prepared)
+                rows, _ = rows_for_a_person(spread, self.pool, free, lambda: self.prepared, self.group_of)
             questions = self.to_ask([QuestionRow(0, row, None, None) for row in rows])
             return self.store.add_questions(questions, {DIVERSE: True})
 
@@ -438,6 +449,8 @@ class Session(Overlapping, ClassVerbs, Insight, Progressing):
         """The learner and its texts, made when first needed: it is what imports torch."""
         prepared = prepare(self.config, self.task, self.progress, self.shared)
         prepared.gone = self.gone_classes
+        if (group_of := self.group_of) is not None:
+            prepared.group_of = group_of
         return prepared
 
     @cached_property

@@ -104,12 +104,13 @@ def _fill(session: Session, weak: WeakLabels | None) -> None:
     if session.config.request.opens and not session.config.request.keep_weak:
         store.set_fact(WEIGHT, LEARNT)
     store.declare_classes(task.pool.classes, by="start")
+    session.find_groups(only_small=session.config.request.page)  # a page must be there at once
     session.draw_audit()
     request, labels = session.config.request, session.training_labels()
     if request.page:
-        rows, how = drawn_rows(task.pool, labels, FIRST_DRAW, request.seed), FIRST["random"]
+        rows, how = drawn_rows(task.pool, labels, FIRST_DRAW, request.seed, (), session.group_of), FIRST["random"]
     else:
-        rows, how = first_rows(request, task.pool, labels, lambda: session.prepared)
+        rows, how = first_rows(request, task.pool, labels, lambda: session.prepared, session.group_of)
     questions = session.to_ask([QuestionRow(0, row, None, None) for row in rows])
     store.commit(selection=Selection(0, questions, how))
 

@@ -12,7 +12,7 @@ from actune.core.labels import Labels
 from actune.core.pool import Pool
 from actune.core.strings import is_text
 from actune.errors import DataError
-from actune.store.records import Kind, Recorded, Said
+from actune.store.records import UNKNOWN_ROW, Kind, Recorded, Said
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def said_of(answer: Answer, row: int, pool: Pool) -> Said:
         kind = "retract"
     elif answer.unsure:
         kind = "unsure"
-    return Said(row, kind, number, answer.by, answer.seconds, answer.client)
+    return Said(row, kind, number, answer.by, answer.seconds, answer.client, UNKNOWN_ROW if answer.applied else None)
 
 
 def told_of(recorded: Recorded, pool: Pool, ids: Sequence[str]) -> Told:

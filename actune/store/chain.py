@@ -12,7 +12,7 @@ from actune.store.database import Connection
 SIZE = 16  # bytes: enough to find damage
 # the columns that a digest covers, in their order
 COLUMNS = {
-    "answers": "number, row, kind, label, by, at, seconds, round, client, before",
+    "answers": "number, row, kind, label, by, at, seconds, round, client, before, applied",
     "class_changes": "number, kind, class, name, target, after, by, at, step, undoes, client",
     "marks": "number, row, kind, value, by, at, after, client",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from actune.core.facts import FinalFacts, QuestionRow, RoundFacts, Selection
@@ -24,6 +24,7 @@ from actune.store.records import (
     Said,
     Standing,
     Word,
+    no_marks,
 )
 
 FINAL, EARLIER_FINALS = "final", "earlier_finals"  # facts of the newest final fine-tuning, and of those before it
@@ -45,11 +46,18 @@ class Events(Protocol):
     # texts
 
     def add_chunk(
-        self, split: str, file: str, ids: Strings, answers: Sequence[Said] = (), digest: str | None = None
+        self,
+        split: str,
+        file: str,
+        ids: Strings,
+        answers: Sequence[Said] = (),
+        digest: str | None = None,
+        marks: Callable[[int], Sequence[Mark]] = no_marks,
     ) -> int:
         """Appends a file of texts, which is on the disk, and the answers that come with them; gives its first row.
 
-        The answers count rows from there. Ids that are taken are refused. `digest` is that of the file.
+        The answers count rows from there. Ids that are taken are refused. `digest` is that of the file. `marks` gives
+        what is marked on the new texts, by the row of the first one.
         """
         ...
 
@@ -119,6 +127,10 @@ class Events(Protocol):
 
     def said(self, numbers: Collection[int]) -> dict[int, AnswerRow]:
         """Single answers of the log by their numbers."""
+        ...
+
+    def applied_numbers(self) -> list[int]:
+        """The numbers of the answers that were applied to a near-duplicate of a text that was read."""
         ...
 
     def answers_by_hour(self) -> list[tuple[str, int]]:

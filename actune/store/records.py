@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["label", "skip", "unsure", "unskip", "clear", "retract", "decide"]
-MarkKind = Literal["note", "flag", "queue", "reject", "audit", "release", "overlap"]
+MarkKind = Literal["note", "flag", "queue", "reject", "audit", "share", "release", "keep", "overlap"]
 ChangeKind = Literal["add", "rename", "merge", "unmerge", "retire", "restore", "remove", "describe", "split"]
 WHOLE_RUN = -1  # in the place of a row: a mark that is about the run
+UNKNOWN_ROW = -1  # in the place of the row that was read, where nobody knows it any more
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Said:
     by: str
     seconds: float | None = None  # how long it took, where that is known
     client: str | None = None  # an id that the sender chose: the same one of the same person is recorded once
+    applied: int | None = None  # the row of the text that was read, where this one is only a near-duplicate of it
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class AnswerRow:
     round: int | None = None  # how many rounds were finished when it came
     client: str | None = None
     before: int | None = None  # the number of the answer whose word stood on the row before
+    applied: int | None = None  # the row of the near-duplicate that was read instead; `UNKNOWN_ROW` of an import
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ class Mark:
     value: str | None
     by: str
     client: str | None = None
+
+
+def no_marks(first: int) -> Sequence[Mark]:
+    """What is marked on new texts unless somebody says otherwise; `first` is the row of the first of them."""
+    return ()
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ ALTER TABLE models ADD COLUMN digest TEXT;
 FIFTH = """
 ALTER TABLE answers ADD COLUMN client TEXT;
 ALTER TABLE answers ADD COLUMN before INTEGER;
+ALTER TABLE answers ADD COLUMN applied INTEGER;
 ALTER TABLE class_changes ADD COLUMN step INTEGER;
 ALTER TABLE class_changes ADD COLUMN undoes INTEGER;
 ALTER TABLE class_changes ADD COLUMN client TEXT;
@@ -162,7 +163,7 @@ def changes_in(connection: Connection) -> list[ClassChange]:
 
 def replay_log(connection: Connection, changes: Sequence[ClassChange] | None = None) -> Words:
     """The words that stand after the whole log, with these changes of classes instead of those that there are."""
-    log = connection.execute("SELECT number, row, kind, label, by, at FROM answers ORDER BY number")
+    log = connection.execute(f"SELECT {COLUMNS['answers']} FROM answers ORDER BY number")
     return replay(records(AnswerRow, log), changes_in(connection) if changes is None else changes)
 
 

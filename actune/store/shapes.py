@@ -32,6 +32,7 @@ RULES = {
     "map_heat": Rule(False, ("regions",)),
     "seen_classes": Rule(True, ("pool",), below="classes"),
     "seen_confidence": Rule(False, ("pool",)),
+    "seen_regions": Rule(True, ("pool",), low=-1),  # of a row outside of all
     "why_rows": Rule(True, ("asked",), below="pool"),
     "why_entropy": Rule(False, ("asked",)),
     "why_margin": Rule(False, ("asked",)),
@@ -47,6 +48,7 @@ RULES = {
     "proba": Rule(False, ("pool", "classes")),
     "labels": Rule(True, ("pool",), low=-1, below="classes"),
     "accuracy": Rule(False, ("sources",), finite=False),  # NaN is a source that never votes
+    "group_of": Rule(True, ("pool",), below="pool"),
 }
 PSEUDO_LABELS = {
     "rows": Rule(True, ("trusted",), below="pool"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count, islice
@@ -26,7 +26,7 @@ from actune.store.chunks import add_chunk, chunks_of, count_texts, find_rows, te
 from actune.store.classes import SQLClasses
 from actune.store.clients import number_of, remember
 from actune.store.database import Connection
-from actune.store.marks import SQLMarks
+from actune.store.marks import SQLMarks, write_marks
 from actune.store.opening import opened
 from actune.store.protocol import EARLIER_FINALS, FINAL, Events
 from actune.store.reading import Record, check_range, count_of, decoded, decoded_list, decoded_value, records, whole
@@ -35,16 +35,19 @@ from actune.store.records import (
     Chunk,
     Counts,
     Lease,
+    Mark,
     ModelRow,
     Recorded,
     Said,
     Saved,
     Word,
+    no_marks,
 )
 from actune.store.schema import LOG, SKIPPED, VERSION, changes_in, last_answer
 from actune.store.words import SKIPS, Words, labels_of, replay
 
 ANSWER = COLUMNS["answers"]
+BEFORE = ANSWER.split(", ").index("before")
 WORD = "row, number, kind, label, by"
 SET_WORD = "DO UPDATE SET number = excluded.number, kind = excluded.kind, label = excluded.label"
 # the texts that somebody picked, then the questions of the next round that nobody has answered
@@ -149,11 +152,18 @@ class SQLEvents(SQLClasses, SQLMarks, Events):
     # texts
 
     def add_chunk(
-        self, split: str, file: str, ids: Strings, answers: Sequence[Said] = (), digest: str | None = None
+        self,
+        split: str,
+        file: str,
+        ids: Strings,
+        answers: Sequence[Said] = (),
+        digest: str | None = None,
+        marks: Callable[[int], Sequence[Mark]] = no_marks,
     ) -> int:
         with self._connections.writing() as connection:
             first = add_chunk(connection, split, file, ids, digest)
             _tell(connection, [replace(said, row=first + said.row) for said in answers])
+            write_marks(connection, marks(first))
         return first
 
     def chunks(self, split: str | None = None) -> list[Chunk]:
@@ -248,6 +258,9 @@ class SQLEvents(SQLClasses, SQLMarks, Events):
         query = f"SELECT {ANSWER} FROM answers WHERE number IN (SELECT value FROM json_each(?))"
         found = self._records(AnswerRow, query, json.dumps(sorted(numbers)))
         return {answer.number: answer for answer in found}
+
+    def applied_numbers(self) -> list[int]:
+        return [int(number) for (number,) in self._all("SELECT number FROM answers WHERE applied IS NOT NULL")]
 
     def answers_by_hour(self) -> list[tuple[str, int]]:
         query = "SELECT substr(at, 1, 13), count(*) FROM answers GROUP BY 1 ORDER BY 1"
@@ -439,7 +452,8 @@ def _tell(connection: Connection, answers: Sequence[Said]) -> Recorded:
     gone = connection.execute(changed).fetchall()
     merged = {number: whole(target, "a class") for number, _, target, _ in gone if target is not None}
     asleep = {number: name for number, name, target, _ in gone if target is None}
-    words, last = Words(before, of_person, merged, asleep), last_answer(connection)
+    words = Words(before, of_person, merged, asleep, _applied(connection, before.values()))
+    last = last_answer(connection)
     log: list[tuple[Any, ...]] = []
     digest, at = last_link(connection, "answers"), now()
     (round,) = connection.execute("SELECT count(*) FROM rounds").fetchone()
@@ -456,13 +470,14 @@ def _tell(connection: Connection, answers: Sequence[Said]) -> Recorded:
             label = None if said.label is None else int(said.label)
             seconds = None if said.seconds is None else float(said.seconds)
             place = stood.number if stood else None
-            values = (number, int(said.row), said.kind, label, said.by, at, seconds, round, said.client, place)
+            when = (at, seconds, round, said.client, place, said.applied)
+            values = (number, int(said.row), said.kind, label, said.by, *when)
             digest = link(digest, values)
             log.append((*values, digest))
             remember(connection, said.by, said.client, "answers", number)
         written = number if log and log[-1][0] == number else None
         words.saved.append(Saved(said.row, said.client, written, (stood.kind, stood.label) if stood else None))
-    connection.executemany(f"INSERT INTO answers ({ANSWER}, digest) VALUES ({'?, ' * 10}?)", log)
+    connection.executemany(f"INSERT INTO answers ({ANSWER}, digest) VALUES ({'?, ' * 11}?)", log)
     _answer_picked(connection, [said.row for said in answers if said.kind in ("label", "decide", *SKIPS)])
     _write_changes(connection, words, before, of_person)
     _release(connection, {(said.row, said.by) for said in answers})
@@ -486,10 +501,10 @@ def _saved_before(connection: Connection, said: Said, number: int, log: Sequence
     query = "SELECT b.kind, b.label FROM answers AS a JOIN answers AS b ON b.number = a.before WHERE a.number = ?"
     found = connection.execute(query, (number,)).fetchone()
     for values in log:
-        if values[0] == number and values[-2] is not None:
+        if values[0] == number and values[BEFORE] is not None:
             places = {each[0]: (each[2], each[3]) for each in log}
             query = "SELECT kind, label FROM answers WHERE number = ?"
-            found = places.get(values[-2]) or connection.execute(query, (values[-2],)).fetchone()
+            found = places.get(values[BEFORE]) or connection.execute(query, (values[BEFORE],)).fetchone()
     return Saved(said.row, said.client, number, tuple(found) if found else None)
 
 
@@ -537,6 +552,12 @@ def _words(connection: Connection, table: str, rows: Sequence[int]) -> Iterator[
         marks = ", ".join("?" * len(some))
         query = f"SELECT {WORD} FROM {table} WHERE row IN ({marks})"
         yield from records(Word, connection.execute(query, some))
+
+
+def _applied(connection: Connection, words: Iterable[Word]) -> set[int]:
+    """The numbers of those words that were applied to a near-duplicate of a text that was read."""
+    query = "SELECT number FROM answers WHERE number = ? AND applied IS NOT NULL"
+    return {word.number for word in words if connection.execute(query, (word.number,)).fetchone()}
 
 
 def _lease(connection: Connection, rows: Sequence[int], by: str, now: float, seconds: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from actune.core.pool import Pool
 from actune.errors import ActuneError, Busy, RunFolderError
 from actune.store.digests import digest_of_file
 from actune.store.protocol import Events
-from actune.store.records import Chunk, Said
+from actune.store.records import Chunk, Mark, Said, no_marks
 
 TEXTS = "texts"
 ADDING = "adding.lock"
@@ -24,10 +24,17 @@ class RunTexts(Events):
 
     folder: Path
 
-    def add_texts(self, split: str, more: Pool, answers: Sequence[Said] = ()) -> int:
+    def add_texts(
+        self,
+        split: str,
+        more: Pool,
+        answers: Sequence[Said] = (),
+        marks: Callable[[int], Sequence[Mark]] = no_marks,
+    ) -> int:
         """Appends texts and the answers that come with them; gives the row of the first text.
 
-        The answers count rows from there: only the database knows where the new texts will lie.
+        The answers count rows from there: only the database knows where the new texts will lie, so that `marks` is
+        asked what to mark when that is known.
         """
         texts = inside(self.folder, TEXTS)
         with storage_sentences(self.folder):
@@ -40,7 +47,7 @@ class RunTexts(Events):
                 try:
                     write_columns(file := inside(self.folder, name), more.ids, more.texts, more.labels)
                     sync_folder(self.folder)
-                    return self.add_chunk(split, name, more.ids, answers, digest_of_file(file))
+                    return self.add_chunk(split, name, more.ids, answers, digest_of_file(file), marks)
                 except BaseException:
                     with suppress(OSError, ActuneError):  # the first problem is the one to tell
                         self._remove_uncounted()

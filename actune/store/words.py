@@ -21,7 +21,8 @@ class Words:
     The newest word on a row counts; a label ends a skip, and a skip takes a label back. Whoever repeats what stands
     there is remembered as having said so, and the word stays with the person who said it first. A word for a class that
     is asleep stands for nothing. Who retracts takes back what she said herself, and the newest word of the others
-    counts again; `clear` takes back the words of all.
+    counts again; `clear` takes back the words of all. A word that was applied to a near-duplicate gives way to the same
+    one by whoever reads the text.
 
     A decision counts until it is taken back or another one comes: what others say later is remembered as theirs, and
     what the person who decided says changes the decision. Her own earlier word stays beside it.
@@ -33,12 +34,14 @@ class Words:
         of_person: Mapping[tuple[int, str], Word] | None = None,
         merged: Mapping[int, int] | None = None,
         asleep: Collection[int] = (),
+        applied: Collection[int] = (),
     ) -> None:
         self.latest = dict(latest or {})
         self.of_person = dict(of_person or {})
         self._people = {by for _, by in self.of_person}  # they are few, and the rows are many
         self.merged = dict(merged or {})  # the class that stands for a class number that was merged
         self.asleep = frozenset(asleep)
+        self.applied = set(applied)  # the numbers of answers on texts that nobody has read
         self.new, self.repeated, self.skipped = 0, 0, 0
         self.changed: list[int] = []
         self.saved: list[Saved] = []
@@ -48,6 +51,11 @@ class Words:
         label = None if said.label is None else self.merged.get(said.label, said.label)
         word = Word(said.row, number, said.kind, label, said.by)
         before = self.latest.get(said.row)
+        if said.applied is not None:
+            if before is not None:
+                self.repeated += 1
+                return False  # somebody has said something about this text itself
+            self.applied.add(number)
         if word.kind == DECISION:
             return self._decide(word)
         if before is not None and before.kind == DECISION:
@@ -55,7 +63,8 @@ class Words:
         if word.kind == "retract":
             return self._retract(word)
         own = self.of_person.get((said.row, said.by))
-        if _same(before, word) or _ends_nothing(word, before):
+        confirmed = before is not None and before.number in self.applied
+        if (_same(before, word) and not confirmed) or _ends_nothing(word, before):
             self.repeated += 1
             if word.kind in ENDS or _same(own, word):
                 return False
@@ -142,7 +151,8 @@ def replay(answers: Iterable[AnswerRow], changes: Iterable[ClassChange] = ()) ->
     state = state_after(changes)
     words = Words(merged=state.merged, asleep=state.asleep)
     for answer in answers:
-        words.take(Said(answer.row, answer.kind, answer.label, answer.by), answer.number)
+        said = Said(answer.row, answer.kind, answer.label, answer.by, applied=answer.applied)
+        words.take(said, answer.number)
     return words
 
 

@@ -22,6 +22,7 @@ ORDER: tuple[Job, ...] = ("prepare", "advance", "finish")
 STATES = {
     "load": "loading",
     "waiting": "waiting",
+    "compare": "comparing",
     "tokenize": "embedding",
     "embed": "embedding",
     "train": "training",

@@ -103,7 +103,11 @@ def do(folder: Path, job: str, reports: Reports) -> None:
 
 
 def prepare(session: Session) -> None:
-    """Embeds the pool, and brings a first batch of texts that differ; until then texts are drawn at random."""
+    """Groups near-duplicates, embeds the pool, and brings a first batch of texts that differ.
+
+    Until then texts are drawn at random.
+    """
+    session.find_groups()
     _ = session.prepared.pool
     if session.pool.classes:
         session.diversify()

@@ -126,6 +126,21 @@ class VerdictIn(Body):
     client: Client
 
 
+class KeepIn(Body):
+    id: Id
+    label: Name
+    predicted: Name
+    keep: bool = True
+    client: Client
+
+
+class ApplyIn(Body):
+    id: Id
+    label: Name
+    kind: Literal["apply", "take-back"]
+    client: Client
+
+
 class Out(BaseModel):
     """What goes out."""
 
@@ -147,6 +162,7 @@ class QuestionOut(Out):
     audit: bool
     picked: bool
     suggestion: Suggestion | None
+    near_duplicates: int
     meta: dict[str, Any]
 
 
@@ -194,7 +210,7 @@ class Model(Out):
 
 
 class Training(Out):
-    state: Literal["idle", "waiting", "loading", "embedding", "training", "reading", "failed"]
+    state: Literal["idle", "waiting", "loading", "comparing", "embedding", "training", "reading", "failed"]
     done: int
     total: int
     seconds_left: float | None
@@ -264,6 +280,7 @@ class HistoryRow(Out):
     at: str
     seconds: float | None
     before: Before | None
+    applied: bool
     note: str | None
     flag: bool
 
@@ -369,10 +386,49 @@ class PseudoLabel(Out):
     region: int | None
 
 
+class PseudoRegion(Out):
+    number: int
+    pseudo_labels: int
+
+
 class PseudoLabels(Out):
     rows: list[PseudoLabel]
     total: int
     round: int | None
+    regions: list[PseudoRegion]
+
+
+class Member(Out):
+    id: str
+    text: str
+    similarity: float
+    label: str | None
+    skipped: bool
+    applied: bool
+
+
+class Group(Out):
+    id: str
+    size: int
+    labels: dict[str, int]
+    open: int
+    audit: bool
+    members: list[Member]
+
+
+class NearDuplicates(Out):
+    state: Literal["off", "waiting", "ready"]
+    compared: bool
+    similarity: float
+    texts: int
+    total: int
+    grouped: int
+    groups: list[Group]
+
+
+class Applied(Out):
+    count: int
+    state: State
 
 
 class MapRegion(Out):

@@ -44,7 +44,10 @@ def labelling(desk: Desk) -> APIRouter:
         exhausted = not found and not session.store.open_questions()
         if exhausted:
             desk.after_answers()
-        return JSONResponse({"questions": [shown(question) for question in found], "exhausted": exhausted})
+        alike = session.open_near_duplicates([question.id for question in found])
+        return JSONResponse(
+            {"questions": [shown(question, alike[question.id]) for question in found], "exhausted": exhausted}
+        )
 
     @router.post("/answers", response_model=wire.Answered)
     def answers(body: wire.AnswersIn, person: By) -> Response:
@@ -63,6 +66,16 @@ def labelling(desk: Desk) -> APIRouter:
             for each in told.saved
         ]
         return JSONResponse({"saved": saved, "state": desk.state(person)})
+
+    @router.post("/near-duplicates", response_model=wire.Applied)
+    def apply(body: wire.ApplyIn, person: By) -> Response:
+        """Gives this person's answer to the near-duplicates of its text that have none, or takes that back."""
+        if body.kind == "apply":
+            found = session.apply_to_near_duplicates(body.id, body.label, person.name, body.client)
+            desk.after_answers()
+        else:
+            found = session.take_back_applied(body.id, person.name, body.client)
+        return JSONResponse({"count": len(found), "state": desk.state(person)})
 
     @router.post("/queue", response_model=wire.WithState)
     def queue(body: wire.QueueIn, person: By) -> Response:
@@ -117,7 +130,7 @@ def check_leases(desk: Desk, answers: list[wire.AnswerIn], person: Person) -> No
         raise Refused(409, "lease", f"somebody else is working on the text {min(held)!r} now: go on with another one")
 
 
-def shown(question: Question) -> dict[str, Any]:
+def shown(question: Question, near_duplicates: int = 0) -> dict[str, Any]:
     """A question as the page gets it; a text of the audit sample comes without a suggestion."""
     suggestion = None
     if question.suggestion is not None and not question.audit:
@@ -129,5 +142,6 @@ def shown(question: Question) -> dict[str, Any]:
         "audit": question.audit,
         "picked": question.picked,
         "suggestion": suggestion,
+        "near_duplicates": near_duplicates,
         "meta": {},
     }

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
 from actune.core.dialogue import Answer
+from actune.session.duplicates import Which
 from actune.session.insight import MapPoint
 from actune.session.remarks import HistoryRow
 from actune.web import wire
@@ -57,6 +58,23 @@ def review(desk: Desk) -> APIRouter:
         rows = [{**asdict(each), "notes": [{"by": by, "note": note} for by, note in each.notes]} for each in found]
         return JSONResponse({"rows": rows, "total": total, "planned": len(session.shared_rows())})
 
+    @router.post("/review/disagreements", response_model=wire.WithState)
+    def keep(body: wire.KeepIn, person: By) -> Response:
+        """Confirms a label against the model, so that it is not listed again while both stay; or takes that back."""
+        if not session.store.knows_client(person.name, body.client):
+            session.keep_label(body.id, body.label, body.predicted, person.name, body.client, body.keep)
+        return JSONResponse({"state": desk.state(person)})
+
+    @router.get("/review/near-duplicates", response_model=wire.NearDuplicates)
+    def near_duplicates(
+        person: By,
+        which: Which = "all",
+        offset: int = Query(0, ge=0, le=10**9),
+        limit: int = Query(20, ge=1, le=100),
+    ) -> Response:
+        """Groups of texts that are nearly the same, the largest first."""
+        return JSONResponse(asdict(session.near_duplicates(which, offset, limit)))
+
     @router.get("/review/pseudo-labels", response_model=wire.PseudoLabels)
     def pseudo_labels(
         person: By,
@@ -69,7 +87,8 @@ def review(desk: Desk) -> APIRouter:
         """The pseudo-labels of the newest round that still count."""
         found = session.pseudo_labels(label or None, min_confidence, region, offset, limit)
         rows = [asdict(each) for each in found.rows]
-        return JSONResponse({"rows": rows, "total": found.total, "round": model_round(desk)})
+        regions = [asdict(each) for each in found.regions]
+        return JSONResponse({"rows": rows, "total": found.total, "round": model_round(desk), "regions": regions})
 
     @router.post("/review/pseudo-labels", response_model=wire.WithState)
     def judge(body: wire.VerdictIn, person: By) -> Response:

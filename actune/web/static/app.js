@@ -5,7 +5,7 @@ import { fill, h, say } from "./dom.js";
 import { frame } from "./frame.js";
 import { Live } from "./live.js";
 import { Outbox } from "./outbox.js";
-import { number } from "./words.js";
+import { count, number } from "./words.js";
 import * as shelf from "./shelf.js";
 import { closedFace, emptyFace, waitingFace } from "./faces.js";
 import { classesView } from "./views/classes.js";
@@ -93,6 +93,14 @@ function run(state) {
     setTimeout(close, 9000);
   }
 
+  /** What became of an answer for near-duplicates. @param {{id: string, label: string, kind: string}} body @param {number} applied */
+  function settled({ id, label, kind }, applied) {
+    const many = count(applied, "near-duplicate");
+    if (kind === "apply") toast(`“${label}” was applied to ${many}.`, applied > 0 ? { name: "Undo", does: () => app.deck.takeBack(id) } : undefined);
+    else toast(`“${label}” was taken back from ${many}.`);
+    app.deck.renew();
+  }
+
   let classes = signature(live);
   live.addEventListener("change", () => {
     const now = signature(live);
@@ -106,9 +114,10 @@ function run(state) {
     app.deck.renew();
   });
   outbox.addEventListener("saved", (event) => {
-    const { reply, path } = /** @type {CustomEvent} */ (event).detail;
+    const { reply, path, bodies } = /** @type {CustomEvent} */ (event).detail;
     if (path === "/answers") say("saved", "Saved");
     if (reply.state) live.take(reply.state);
+    if (path === "/near-duplicates") settled(bodies[0], reply.count);
   });
   outbox.addEventListener("refused", () => say("news", "The server did not take an answer."));
   addEventListener("hashchange", show);

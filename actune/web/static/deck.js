@@ -6,8 +6,9 @@ import { keep, read } from "./shelf.js";
 /**
  * @typedef {{kind: string, label: string|null}} Word
  * @typedef {{id: string, text: string, audit: boolean, picked: boolean, suggestion: {label: string, confidence: number}|null,
- *   meta: Record<string, unknown>|null, word: Word|null, note: string|null, flag: boolean}} Card
- * @typedef {{id: string, before: Word|null, after: Word|null}} Step
+ *   alike: number, meta: Record<string, unknown>|null, word: Word|null, note: string|null, flag: boolean}} Card
+ * @typedef {{id: string, before: Word|null, after: Word|null, applied?: string}} Step what was `applied` is a label
+ * @typedef {{id: string, label: string, count: number}} Offer
  */
 
 const AHEAD = 10; // texts that are fetched at a time
@@ -32,6 +33,8 @@ export class Deck extends EventTarget {
     this.undone = [];
     const kept = read(this.shelf);
     if (kept) [this.done, this.undone] = [kept.done ?? [], kept.undone ?? []];
+    /** @type {Offer|null} */
+    this.offer = null; // to let the last answer count for near-duplicates of its text
     this.exhausted = false;
     this.loaded = false;
     /** @type {string|null} */
@@ -108,6 +111,7 @@ export class Deck extends EventTarget {
     if (!here) return;
     const after = { kind, label };
     if (!same(here.word, after)) this.step({ id: here.id, before: here.word, after }, this.looked());
+    this.offer = kind === "label" && label !== null && here.alike > 0 ? { id: here.id, label, count: here.alike } : null;
     const next = this.cards.findIndex((each, place) => place > this.place && !each.word);
     this.go(next < 0 ? this.cards.length : next);
   }
@@ -118,6 +122,41 @@ export class Deck extends EventTarget {
     this.undone = [];
     this.say(step.id, step.before, step.after, seconds);
     this.keepSteps();
+  }
+
+  /** Lets the last answer count for the near-duplicates of its text. */
+  apply() {
+    if (!this.offer) return;
+    const { id, label } = this.offer;
+    this.offer = null;
+    this.done.push({ id, before: null, after: null, applied: label });
+    this.undone = [];
+    this.tell(id, label, "apply");
+    this.keepSteps();
+    this.changed();
+  }
+
+  /** @param {string} id */
+  takeBack(id) {
+    const place = this.done.findLastIndex((step) => step.id === id && step.applied !== undefined);
+    if (place < 0) return;
+    const [step] = this.done.splice(place, 1);
+    this.undone.push(step);
+    this.tell(id, step.applied ?? "", "take-back");
+    this.keepSteps();
+    this.changed();
+  }
+
+  /** @param {string} id @param {string} label @param {"apply"|"take-back"} kind */
+  tell(id, label, kind) {
+    const here = this.cards.find((each) => each.id === id);
+    if (here && kind === "apply") here.alike = 0;
+    this.outbox.post("/near-duplicates", { id, label, kind });
+  }
+
+  dismiss() {
+    this.offer = null;
+    this.changed();
   }
 
   /** Puts a word on a text, here and on the server. @param {string} id @param {Word|null} before @param {Word|null} after @param {number} [seconds] @param {string} [back] what takes the word back */
@@ -133,8 +172,11 @@ export class Deck extends EventTarget {
   }
 
   async undo() {
+    const last = this.done.at(-1);
+    if (last?.applied !== undefined) return this.takeBack(last.id), last;
     const step = this.done.pop();
     if (!step) return null;
+    this.offer = null;
     this.undone.push(step);
     this.say(step.id, step.after, step.before, undefined, "retract"); // what others said stays
     await this.show(step.id, step.before);
@@ -145,6 +187,10 @@ export class Deck extends EventTarget {
     const step = this.undone.pop();
     if (!step) return null;
     this.done.push(step);
+    if (step.applied !== undefined) {
+      this.tell(step.id, step.applied, "apply");
+      return this.keepSteps(), step;
+    }
     this.say(step.id, step.before, step.after);
     await this.show(step.id, step.after);
     return step;
@@ -204,7 +250,7 @@ const WORDS = new Set(["label", "skip", "unsure", "clear", "unskip", "retract"])
 /** @param {any} told @param {Word|null} word @returns {Card} */
 function card(told, word) {
   return {
-    id: told.id, text: told.text, audit: Boolean(told.audit), picked: Boolean(told.picked), meta: told.meta ?? null,
+    id: told.id, text: told.text, audit: Boolean(told.audit), picked: Boolean(told.picked), alike: told.audit ? 0 : told.near_duplicates ?? 0, meta: told.meta ?? null,
     suggestion: told.audit ? null : told.suggestion ?? null, word, note: told.note ?? null, flag: Boolean(told.flag),
   };
 }

@@ -85,7 +85,9 @@ function offlineBanner(app) {
 function refusedBanner(app) {
   return app.outbox.refused().map(({ key, letter }) => {
     const word = letter.body.label ?? letter.body.kind ?? "note";
-    return banner("error", `The answer “${word}” was not saved: ${letter.refused}`,
+    const what = letter.path === "/near-duplicates" ? `“${word}” was not applied to near-duplicates`
+      : letter.path === "/review/disagreements" ? `That “${word}” is right was not saved` : `The answer “${word}” was not saved`;
+    return banner("error", `${what}: ${letter.refused}`,
       { name: "Send again", does: () => app.outbox.again(key) }, { name: "Discard", does: () => app.outbox.discard(key) });
   });
 }

@@ -16,6 +16,7 @@ export const COMMANDS = [
   { name: "previous", keys: ["←"], does: "Previous text" },
   { name: "next", keys: ["→"], does: "Next text" },
   { name: "note", keys: ["N"], does: "Write a note" },
+  { name: "apply", keys: ["D"], does: "Apply the last label to its near-duplicates" },
   { name: "flag", keys: ["F"], does: "Flag this text" },
   { name: "why", keys: ["W"], does: "Why this text?" },
   { name: "fold", keys: ["E"], does: "Show or fold a long text" },

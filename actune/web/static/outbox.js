@@ -5,7 +5,7 @@ import { drop, fragile, keep, keys, read } from "./shelf.js";
 
 /**
  * @typedef {{client: string, id: string, kind: string, label?: string, seconds?: number}} Answer
- * @typedef {{path: "/answers"|"/remarks", body: any, refused?: string}} Letter
+ * @typedef {{path: "/answers"|"/remarks"|"/near-duplicates"|"/review/disagreements", body: any, refused?: string}} Letter
  */
 
 const TOGETHER = 50; // answers in one request
@@ -60,6 +60,11 @@ export class Outbox extends EventTarget {
   /** @param {{id: string, note?: string, flag?: boolean}} remark */
   remark(remark) {
     this.put({ path: "/remarks", body: { client: newClient(), ...remark } });
+  }
+
+  /** Anything else that must not get lost. @param {Letter["path"]} path @param {object} body */
+  post(path, body) {
+    this.put({ path, body: { client: newClient(), ...body } });
   }
 
   /** @param {Letter} letter */

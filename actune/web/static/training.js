@@ -3,7 +3,7 @@
 import { duration, percent } from "./words.js";
 
 const STAGES = {
-  waiting: "Training starts soon", loading: "Loading the model", embedding: "Reading the texts",
+  waiting: "Training starts soon", loading: "Loading the model", comparing: "Comparing the texts", embedding: "Reading the texts",
   training: "Training a model", reading: "The model reads the pool",
 };
 

@@ -19,18 +19,36 @@ export function disagreements(app) {
 /** @param {import("../app.js").App} app @param {any} row */
 function line(app, row) {
   const actions = h("div", { class: "row" });
-  const settle = (/** @type {string} */ words) => {
-    fill(actions, h("span", { class: "soft" }, words));
-    entry.classList.add("settled");
-  };
-  fill(actions,
-    h("button", { onclick: () => settle("Kept.") }, "Keep ", h("b", { dir: "auto" }, row.label)),
-    h("button", { onclick: () => {
-      app.deck.step({ id: row.id, before: { kind: "label", label: row.label }, after: { kind: "label", label: row.predicted } });
-      settle(`Changed to ${row.predicted}.`);
-    } }, "Change to ", h("b", { dir: "auto" }, row.predicted)),
-    h("a", { class: "button plain", href: `#/label/${encodeURIComponent(row.id)}` }, "Open"));
-  const entry = h("li", {}, h("p", { dir: "auto", class: "clipped" }, row.text),
+  const seen = { id: row.id, label: row.label, predicted: row.predicted };
+  const entry = h("li", { "data-id": row.id }, h("p", { dir: "auto", class: "clipped" }, row.text),
     h("p", { class: "soft" }, "You: ", h("b", { dir: "auto" }, row.label), " · Model: ", h("b", { dir: "auto" }, row.predicted), ` ${percent(row.confidence)}`), actions);
+  ask();
+
+  function ask() {
+    entry.classList.remove("settled");
+    fill(actions,
+      h("button", { "data-does": "keep", onclick: keep }, "Keep ", h("b", { dir: "auto" }, row.label)),
+      h("button", { "data-does": "change", onclick: change }, "Change to ", h("b", { dir: "auto" }, row.predicted)),
+      h("a", { class: "button plain", href: `#/label/${encodeURIComponent(row.id)}` }, "Open"));
+  }
+
+  function keep() {
+    app.outbox.post("/review/disagreements", { ...seen, keep: true });
+    settle("Kept. It comes back only if the prediction changes.", () => app.outbox.post("/review/disagreements", { ...seen, keep: false }));
+  }
+
+  function change() {
+    const before = { kind: "label", label: row.label };
+    const after = { kind: "label", label: row.predicted };
+    app.deck.step({ id: row.id, before, after });
+    settle(`Changed to ${row.predicted}.`, () => app.deck.step({ id: row.id, before: after, after: before }));
+  }
+
+  /** @param {string} words @param {() => void} back */
+  function settle(words, back) {
+    fill(actions, h("span", { class: "soft" }, words), h("button", { class: "plain", "data-does": "undo", onclick: () => { back(); ask(); } }, "Undo"));
+    entry.classList.add("settled");
+  }
+
   return entry;
 }

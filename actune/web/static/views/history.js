@@ -60,7 +60,7 @@ function line(app, row) {
     fill(word, isWord ? said(current) : SAID[/** @type {keyof typeof SAID} */ (row.kind)] ?? row.kind);
     const before = row.before && (row.before.label ?? said(row.before));
     fill(entry, h("p", { dir: "auto", class: "clipped" }, row.text),
-      h("p", { class: "soft" }, word, before && before !== word.textContent && h("span", { class: "was", dir: "auto" }, ` before: ${before}`), ` · ${moment(row.at)} · `, h("span", { dir: "auto" }, row.by)),
+      h("p", { class: "soft" }, word, before && before !== word.textContent && h("span", { class: "was", dir: "auto" }, ` before: ${before}`), ` · ${moment(row.at)} · `, h("span", { dir: "auto" }, row.by), row.applied && " · applied to a near-duplicate"),
       row.note && h("p", { class: "soft remark", dir: "auto" }, icon("note"), row.note),
       h("div", { class: "row" }, h("button", { class: "plain", "data-does": "edit", onclick: edit }, "Change"), h("a", { class: "button plain", href: `#/label/${encodeURIComponent(row.id)}` }, "Open")));
   }

@@ -16,10 +16,11 @@ import { whyPanel } from "./why.js";
 export function labelView(app, part) {
   const { deck, live } = app;
   const progress = h("div", { class: "meter" });
+  const offer = h("div", { class: "offer", role: "status" });
   const place = h("div", { class: "table" });
   const tray = h("div", { class: "actions" });
   const why = whyPanel(app);
-  const element = h("section", { class: "label" }, h("div", { class: "column" }, progress, place, tray), why.element);
+  const element = h("section", { class: "label" }, h("div", { class: "column" }, progress, offer, place, tray), why.element);
   const picker = classPicker(app, (label) => answer("label", label));
   /** @type {ReturnType<typeof textCard>|null} */
   let shown = null;
@@ -40,6 +41,7 @@ export function labelView(app, part) {
     redo: () => { deck.redo().then((step) => step || say("news", "There is nothing to redo.")); },
     previous: () => deck.go(deck.place - 1),
     next: () => deck.go(deck.place + 1),
+    apply: () => deck.apply(),
     note: () => shown?.openNote(),
     flag: () => deck.current && deck.remark({ flag: !deck.current.flag }),
     why: () => why.toggle(),
@@ -77,6 +79,7 @@ export function labelView(app, part) {
   function draw() {
     const { current } = deck;
     drawMeter();
+    drawOffer();
     if (!current) {
       shown = null;
       fill(place, ending(app));
@@ -131,6 +134,15 @@ export function labelView(app, part) {
       busy ? h("span", { class: "busy" }, busy)
         : left > 0 ? h("span", { class: "wide-only" }, `${count(left, "answer")} until the next model`)
           : stale && h("span", { class: "wide-only" }, "The next model is due"));
+  }
+
+  /** A quiet question about the text before; whoever goes on has said no. */
+  function drawOffer() {
+    const last = deck.offer;
+    fill(offer, last && [
+      h("span", {}, `The last text has ${count(last.count, "near-duplicate")} without an answer.`),
+      h("button", { class: "plain", "data-does": "apply", "aria-keyshortcuts": "D", onclick: does.apply }, h("span", {}, "Apply ", h("b", { dir: "auto" }, last.label)), kbd(picker.many ? "⇧D" : "D")),
+      h("button", { class: "plain round", "aria-label": "Leave them open", title: "Leave them open", onclick: () => deck.dismiss() }, icon("close"))]);
   }
 
   const redraw = () => draw();

@@ -11,20 +11,22 @@ const PAGE = 50;
 /** @param {import("../app.js").App} app */
 export function pseudoLabels(app) {
   const label = h("select", { "aria-label": "Only this class" }, h("option", { value: "" }, "All classes"), app.live.classes.map(({ name }) => h("option", { value: name }, name)));
+  const region = h("select", { "aria-label": "Only this region", hidden: true });
   const least = h("input", { type: "range", min: 0, max: 100, step: 5, value: 0, "aria-label": "Least confidence" });
   const shown = h("output", { class: "figure" }, "0 %");
   const place = h("div", {});
   const chosen = new Set();
   let offset = 0;
 
-  const load = () => loadInto(place, () => get("/review/pseudo-labels", { label: label.value, min_confidence: Number(least.value) / 100 || null, offset, limit: PAGE }), show);
+  const load = () => loadInto(place, () => get("/review/pseudo-labels", { label: label.value, min_confidence: Number(least.value) / 100 || null, region: region.value, offset, limit: PAGE }), show);
 
   /** @param {any} found */
-  function show({ rows, total, round }) {
+  function show({ rows, total, round, regions }) {
     chosen.clear();
+    drawRegions(regions);
     if (!rows.length) {
-      const filtered = label.value !== "" || Number(least.value) > 0;
-      return fill(place, emptyFace("No pseudo-labels", filtered ? "No pseudo-label of this round has this class and confidence." : app.live.state.model ? "The method of this project has chosen none in the newest round." : "The model gives them when it is trained for the first time."));
+      const filtered = label.value !== "" || region.value !== "" || Number(least.value) > 0;
+      return fill(place, emptyFace("No pseudo-labels", filtered ? "No pseudo-label of this round is like that." : app.live.state.model ? "The method of this project has chosen none in the newest round." : "The model gives them when it is trained for the first time."));
     }
     const boxes = new Map(rows.map((/** @type {any} */ row) => [row.id, h("input", { type: "checkbox", id: `pseudo-${row.id}`, "data-id": row.id, onchange: (/** @type {any} */ event) => {
       if (event.target.checked) chosen.add(row.id);
@@ -66,6 +68,14 @@ export function pseudoLabels(app) {
       h("div", { class: "row" }, h("button", { disabled: offset === 0, onclick: () => turn(-PAGE) }, "Previous page"), h("button", { disabled: last >= total, onclick: () => turn(PAGE) }, "Next page")));
   }
 
+  /** The regions that have pseudo-labels; a method without regions has none to choose. @param {{number: number, pseudo_labels: number}[]} regions */
+  function drawRegions(regions) {
+    const before = region.value;
+    region.hidden = regions.length === 0;
+    fill(region, h("option", { value: "" }, "All regions"), regions.map(({ number: each, pseudo_labels: many }, place) =>
+      h("option", { value: each, selected: String(each) === before }, `Region ${each}${place === 0 ? ", the hottest" : ""} (${number(many)})`)));
+  }
+
   /** @param {number} by */
   function turn(by) {
     offset = Math.max(0, offset + by);
@@ -74,10 +84,11 @@ export function pseudoLabels(app) {
 
   const restart = () => { offset = 0; load(); };
   label.addEventListener("change", restart);
+  region.addEventListener("change", restart);
   least.addEventListener("input", () => { shown.value = `${least.value} %`; });
   least.addEventListener("change", restart);
   load();
-  return [h("div", { class: "row filters" }, label, h("label", { class: "check" }, "Confidence at least", least, shown)), place];
+  return [h("div", { class: "row filters" }, label, region, h("label", { class: "check" }, "Confidence at least", least, shown)), place];
 }
 
 /** @param {any} row @param {Node} box @param {(ids: string[], verdict: "accept"|"reject") => void} judge */

@@ -1,13 +1,14 @@
-/** Looking back: what was answered, where people or person and model disagree, and what the model labelled by itself. */
+/** Looking back: what was answered, where people or person and model disagree, what the model labelled by itself, and what is alike. */
 
 import { fill, h } from "../dom.js";
 import { adjudication } from "./adjudication.js";
 import { disagreements } from "./disagreements.js";
 import { history } from "./history.js";
+import { nearDuplicates } from "./near.js";
 import { pseudoLabels } from "./pseudo.js";
 
-const PARTS = { history: "History", disagreements: "Disagreements", "pseudo-labels": "Pseudo-labels", adjudication: "Adjudication" };
-const SHOWS = { history, disagreements, "pseudo-labels": pseudoLabels, adjudication };
+const PARTS = { history: "History", disagreements: "Disagreements", "pseudo-labels": "Pseudo-labels", "near-duplicates": "Near-duplicates", adjudication: "Adjudication" };
+const SHOWS = { history, disagreements, "pseudo-labels": pseudoLabels, "near-duplicates": nearDuplicates, adjudication };
 const FOR_OWNERS = new Set(["adjudication"]);
 
 /** @type {import("../app.js").View} */

@@ -79,8 +79,6 @@ class Session(Overlapping, ClassVerbs, Insight, NearDuplicates, Progressing):
         and the result is None.
         """
         with self.store.advancing():
-            if not self.config.request.simulated:  # whose answers are in the data
-                back_up_at_times(self.store)
             self.find_groups()
             if self.selected == self.fitted:
                 return self._select_after_the_end()
@@ -166,6 +164,8 @@ class Session(Overlapping, ClassVerbs, Insight, NearDuplicates, Progressing):
             notes=_unique([*prepared.learner.notes, *fitted.notes]),
             quality=quality,
         )
+        if not self.config.request.simulated:  # whose answers are in the data
+            back_up_at_times(self.store)
         self._save_fit(prepared, fitted, round, predictions)
         chosen = self._save_choice(choice) if choice else None
         model = None

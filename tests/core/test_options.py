@@ -88,7 +88,7 @@ def test_keyword_arguments_get_the_types_of_their_fields():
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"metod": "auto"}, "a run has no option 'metod': did you mean 'method'? known: adapt, audit, "),
+        ({"metod": "auto"}, "a run has no option 'metod': did you mean 'method'? known: adapt, answers_each, "),
         ({"data": "trec"}, "a run has no option 'data': "),
         ({"batch": "ten"}, "option 'batch' takes a whole number, not 'ten'"),
         ({"batch": 5.0}, "option 'batch' takes a whole number, not 5.0"),
@@ -141,6 +141,8 @@ def test_the_requests_of_published_runs_are_read_and_written_as_they_are():
             "page": False,
             "audit": 0,
             "audit_every": 5,
+            "overlap": 0.0,
+            "answers_each": 2,
         }  # options that published runs are older than, at their defaults
         assert written == {
             "request": {**newer, **tables["request"]},

@@ -80,7 +80,7 @@ def test_labelling_a_messy_file(person: Person) -> None:
     assert book.active is not None
     book.active.append(["4711", "a text of somebody else", "praise"])
     book.save(person.folder / "batch.xlsx")
-    told = person.does("tell", "shop", "batch.xlsx", code=1)
+    told = person.does("tell", "shop", "batch.xlsx", code=2)
     lines = told.err.splitlines()
     assert f"not saved: row 4: id '{ids[2]}' has the unknown label 'refnd' (did you mean 'refund'?)" in lines
     assert "not saved: row 10: this project has no text with the id '4711'" in lines

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from actune.core.facts import AuditQuality, QuestionRow
 from actune.core.streams import Streams
 from actune.errors import DataError
 from actune.session.record import RunRecord
 from actune.store.records import WHOLE_RUN, Mark, no_marks
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 TOOL = "actune"  # who draws the sample
 LARGEST_SHARE = 5  # of the pool: one text of so many
@@ -28,7 +33,8 @@ class AuditSample:
 class Auditing(RunRecord):
     """The verbs about the audit sample. Without one, which is the default, they change nothing.
 
-    It is a random sample of the texts that came without a label, also of those that are added later.
+    It is a random sample of the texts that came without a label, also of those that are added later, and never larger
+    than it was asked for.
     """
 
     def draw_audit(self) -> int:
@@ -36,32 +42,42 @@ class Auditing(RunRecord):
         wanted = min(self.config.request.audit, len(self.pool) // LARGEST_SHARE)
         if not wanted or self.audit_rows:
             return 0
-        known = self.store.labels().of_row
-        order = Streams(self.config.request.seed).rng("audit").permutation(len(self.pool))
-        free = [row for row in map(int, order) if row not in known]
+        known, luck = self.store.labels().of_row, self._luck(len(self.pool))
+        free = [row for row in map(int, luck.argsort(kind="stable")) if row not in known]
         if not (rows := free[:wanted]):
             return 0
-        share = Mark(WHOLE_RUN, "share", repr(len(rows) / len(free)), TOOL)
+        share = Mark(WHOLE_RUN, "share", repr(float(luck[free[wanted]]) if len(free) > wanted else 1.0), TOOL)
         self.store.mark([share, *(Mark(row, "audit", str(place), TOOL) for place, row in enumerate(rows))])
         self.__dict__.pop("audit_rows", None)  # which were read before there were any
         return len(rows)
 
     def marks_of_more(self, count: int, known: Collection[int]) -> Callable[[int], Sequence[Mark]]:
-        """How new texts enter the sample: each with the probability that the first ones had, by the row of the first.
+        """How the sample stays a random one of all texts, and no larger than it was asked for, when texts are added.
 
-        Those that are `known`, counted from there, come with a label. Whether a text enters follows from the seed and
-        its row, however many texts come at a time.
+        New texts enter with the probability that the first ones had. Where the sample grows too large, those of all its
+        texts leave it that have the highest luck, and their answers train from then on. Those that are `known`, counted
+        from the row of the first, come with a label. What the sample becomes follows from the seed and the rows,
+        however many texts come at a time.
         """
         share = next(iter(self.store.marked("share")), None)
         if share is None or self.audit_released:
             return no_marks
+        present = [mark.row for mark in self.store.marked("audit")]
 
         def marks(first: int) -> Sequence[Mark]:
-            luck = Streams(self.config.request.seed).rng("audit of added texts").random(first + count)[first:]
-            places = [place for place in (luck < float(share.value)).nonzero()[0].tolist() if place not in known]
-            return [Mark(first + place, "audit", str(first + place), TOOL) for place in places]
+            luck = self._luck(first + count)
+            places = (luck[first:] < float(share.value)).nonzero()[0].tolist()
+            entering = [first + place for place in places if place not in known]
+            sample = {*sorted([*present, *entering], key=luck.__getitem__)[: self.config.request.audit]}
+            leaving = [Mark(row, "audit", None, TOOL) for row in present if row not in sample]
+            return [*leaving, *(Mark(row, "audit", str(row), TOOL) for row in entering if row in sample)]
 
         return marks
+
+    def _luck(self, rows: int) -> npt.NDArray[np.float64]:
+        """A random number for each row of the pool, the same however large the pool is."""
+        found: npt.NDArray[np.float64] = Streams(self.config.request.seed).rng("audit").random(rows)
+        return found
 
     @property
     def audit(self) -> AuditSample:

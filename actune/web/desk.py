@@ -69,10 +69,8 @@ class Desk:
 
     def audit(self) -> dict[str, Any]:
         """The audit sample in numbers."""
-        session = self.session
-        words = [session.store.word_on(row) for row in session.audit_rows]
-        answered = sum(word is not None and word.label is not None for word in words)
-        return {"answered": answered, "planned": len(words), "released": session.audit_released}
+        sample = self.session.audit
+        return {"answered": sample.answered, "planned": sample.planned, "released": sample.released}
 
     def model(self) -> dict[str, Any] | None:
         """The model in use."""

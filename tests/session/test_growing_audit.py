@@ -11,6 +11,7 @@ import actune
 from actune.core.dialogue import Answer
 from actune.core.pool import Pool, pool_of
 from actune.session.labelling import create_labelling
+from actune.session.verifying import problems_in
 
 OLD, NEW = 500, 4_000
 
@@ -31,14 +32,37 @@ def sample(folder: Path, seed: int, parts: list[Pool], audit: int = 50) -> tuple
     return found
 
 
-def test_new_texts_enter_with_the_probability_of_the_old_ones(tmp_path: Path) -> None:
-    entered = 0
-    for seed in range(5):
-        found = sample(tmp_path / f"{seed}", seed, [texts(NEW, OLD)])
-        assert sum(row < OLD for row in found) == 50 and len({*found}) == len(found)
-        assert list(found[50:]) == sorted(found[50:])  # they are asked after the old ones
-        entered += len(found) - 50
-    assert binomtest(entered, 5 * NEW, 50 / OLD).pvalue > 1e-3
+def test_every_text_is_in_the_sample_with_the_same_probability(tmp_path: Path) -> None:
+    seeds, new = 20, 500
+    old = 0
+    for seed in range(seeds):
+        found = sample(tmp_path / f"{seed}", seed, [texts(new, OLD)])
+        assert len(found) == len({*found}) == 50  # as many as before
+        assert [row for row in found if row >= OLD] == sorted(row for row in found if row >= OLD)
+        old += sum(row < OLD for row in found)
+    assert binomtest(old, seeds * 50, OLD / (OLD + new)).pvalue > 1e-3
+
+
+def test_a_small_sample_grows_up_to_what_was_asked_for(tmp_path: Path) -> None:
+    with create_labelling(tmp_path / "p", texts(100), audit=50, distinct=0) as session:
+        first = session.audit_rows
+        assert len(first) == 20
+        session.add(texts(50, 100))
+        assert first == session.audit_rows[:20] and 20 < len(session.audit_rows) < 50
+        session.add(texts(NEW, 150))
+        assert len(session.audit_rows) == 50
+
+
+def test_what_leaves_the_sample_trains_and_is_sound(tmp_path: Path) -> None:
+    with create_labelling(tmp_path / "p", texts(OLD), audit=50, distinct=0) as session:
+        before = session.audit_rows
+        session.tell([Answer(f"t{row}", "a") for row in before])
+        assert not session.training_labels().of_row
+        session.add(texts(NEW, OLD))
+        left = {*before} - {*session.audit_rows}
+        assert left and session.training_labels().of_row.keys() == left
+        assert session.audit.answered == 50 - len(left)
+    assert not problems_in(tmp_path / "p")
 
 
 def test_it_does_not_matter_how_many_come_at_a_time(tmp_path: Path) -> None:
@@ -57,7 +81,7 @@ def test_new_audit_texts_are_asked_and_train_nothing(tmp_path: Path) -> None:
     with create_labelling(tmp_path / "p", texts(OLD), audit=50, distinct=0) as session:
         assert session.add(texts(100, OLD)) == 100
         new = [row for row in session.audit_rows if row >= OLD]
-        assert new and session.audit.planned == 50 + len(new)
+        assert new and session.audit.planned == 50
         session.tell([Answer(f"t{row}", "a") for row in new])
         assert not session.training_labels().of_row and session.audit.answered == len(new)
 
@@ -88,5 +112,5 @@ def test_texts_of_a_killed_addition_have_no_audit_marks(tmp_path: Path, monkeypa
         session.refresh()
         assert len(session.pool) == OLD and session.audit_rows == before
         session.add(texts(200, OLD))
-        assert len(session.audit_rows) > 50
+        assert [row for row in session.audit_rows if row >= OLD]
     assert sample(tmp_path / "q", 0, [texts(200, OLD)]) == session.audit_rows

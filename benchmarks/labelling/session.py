@@ -119,7 +119,13 @@ def show(file: Path) -> None:
     print("| seconds of thinking | answers | minutes | answers per hour | key to next text, p95 |")
     print("|---|---|---|---|---|")
     for line in lines:
-        cells = [line["think_s"], line["answers"], line["minutes"], f"{line['per_hour']:,}", f"{line['next_p95_ms']} ms"]
+        cells = [
+            line["think_s"],
+            line["answers"],
+            line["minutes"],
+            f"{line['per_hour']:,}",
+            f"{line['next_p95_ms']} ms",
+        ]
         print("|", " | ".join(map(str, cells)), "|")
     models = lines[-1]["models"]
     print("\n| minutes | answers when the model arrived | trained on | accuracy on test |")

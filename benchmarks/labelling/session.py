@@ -1,6 +1,6 @@
 """A whole session at the labelling page by keyboard: answers per hour, and the accuracy on the test set over time.
 
-    PYTHONPATH=. python benchmarks/labelling/session.py --answers 500 --think 0 2 --out benchmarks/results/session_cpu.jsonl
+    PYTHONPATH=. python benchmarks/labelling/session.py --answers 500 --think 0 2 --out session.jsonl
     PYTHONPATH=. python benchmarks/labelling/session.py show benchmarks/results/session_cpu.jsonl
 
 A real server has the bundled TREC questions as `make label` starts it, and Chromium shows the page. A scripted person

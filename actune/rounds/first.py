@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from itertools import islice
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from actune.core.labels import Labels
@@ -14,7 +14,7 @@ from actune.data.splits import every_row, rows_without
 from actune.methods.features import frozen, surprisal
 from actune.methods.queries import Query, Representatives
 from actune.methods.typical import Typical
-from actune.rounds.distinct import distinct_rows, one_of_each
+from actune.rounds.distinct import distinct_rows, next_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,17 +86,13 @@ def drawn_rows(
 
     Near-duplicates of these come last.
     """
-    order = Streams(seed).rng("initial").permutation(len(pool))
-    gone = {*labels.of_row, *labels.skipped, *asked}
-    if group_of is None:
-        return list(islice((row for row in map(int, order) if row not in gone), count))
-    others = [row for row in map(int, order) if row not in gone]
-    if not others:
-        return []
-    import numpy as np
+    return next_rows(map(int, _order(seed, len(pool))), count, {*labels.of_row, *labels.skipped, *asked}, group_of)
 
-    rows: list[int] = one_of_each(np.asarray(others, np.int64), group_of, gone)[:count].tolist()
-    return rows
+
+@lru_cache(1)
+def _order(seed: int, count: int) -> Rows:
+    """All rows in the random order of a run; a server draws from it again and again."""
+    return Streams(seed).rng("initial").permutation(count)
 
 
 def _by_query(prepared: PreparedTask, query: Query, rows: npt.NDArray[np.int64], spec: RunSpec) -> list[int]:

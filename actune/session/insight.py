@@ -279,6 +279,16 @@ class Insight(RunRecord):
                     del kept[old]
             return kept[round]
 
+    def least_sure_first(self, round: int) -> npt.NDArray[np.int64] | None:
+        """All rows that the model before a round read, the least sure first; kept, as a server wants them often."""
+        import numpy as np
+
+        arrays = self._arrays(round)
+        with self._lock:
+            if "seen_order" not in arrays and "seen_confidence" in arrays:
+                arrays["seen_order"] = np.argsort(arrays["seen_confidence"].astype(np.float32), kind="stable")
+            return arrays.get("seen_order")
+
     def _seen(self, round: int, row: int) -> Suggestion | None:
         arrays = self._arrays(round)
         if "seen_classes" not in arrays or row >= len(arrays["seen_classes"]):

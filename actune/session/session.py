@@ -297,25 +297,20 @@ class Session(Overlapping, ClassVerbs, Insight, NearDuplicates, Progressing):
 
         Cheap, and no model is touched. Gives how many there are: none without a model, or where no text is left.
         """
-        import numpy as np
-
-        from actune.rounds.distinct import one_of_each
+        from actune.rounds.distinct import next_rows
 
         round = self.fitted
-        arrays = self._arrays(round)
-        if not round or "seen_confidence" not in arrays:
+        order = self.least_sure_first(round) if round else None
+        if order is None:
             return 0
-        labels = self.labels()
+        labels, arrays = self.labels(), self._arrays(round)
         taken = {*labels.of_row, *labels.skipped, *self.held_out_rows}
         taken.update(question.row for question in self.store.questions(round))
-        sure = arrays["seen_confidence"].astype(np.float32)
-        sure[[row for row in taken if row < len(sure)]] = np.inf
-        order = np.argsort(sure, kind="stable")
-        if (group_of := self.group_of) is not None:
-            order = one_of_each(order[np.isfinite(sure[order])], group_of, taken)
-        order = order[:n]
-        seen = ((int(row), self.meaning(int(arrays["seen_classes"][row]))) for row in order if np.isfinite(sure[row]))
-        chosen = [QuestionRow(round, row, number, None if number is None else float(sure[row])) for row, number in seen]
+        rows = next_rows(map(int, order), n, taken, self.group_of)
+        seen = [(row, self.meaning(int(arrays["seen_classes"][row])), arrays["seen_confidence"][row]) for row in rows]
+        chosen = [
+            QuestionRow(round, row, number, None if number is None else float(sure)) for row, number, sure in seen
+        ]
         return self.store.add_questions(self.to_ask(chosen))
 
     def diversify(self) -> int:

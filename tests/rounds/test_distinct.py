@@ -15,7 +15,7 @@ from actune.core.task import Task
 from actune.data import duplicates
 from actune.data.duplicates import near_duplicates
 from actune.errors import SettingError
-from actune.rounds.distinct import one_of_each
+from actune.rounds.distinct import next_rows, one_of_each
 from actune.session.session import Session
 
 PLAN: dict[str, Any] = {"learner": "probe", "changes": {"steps": "30", "epochs": "3"}, "initial": 12, "batch": 8}
@@ -91,3 +91,15 @@ def test_the_first_of_each_group_in_their_order() -> None:
 def test_what_is_no_similarity(tmp_path: Path, repeated: Pool, distinct: float) -> None:
     with pytest.raises(SettingError, match="--distinct must be a similarity from 0 to 1"):
         actune.create(tmp_path / "p", repeated, distinct=distinct)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_taken_one_by_one_are_those_taken_at_once(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    group_of = np.minimum(np.arange(60), rng.integers(0, 60, 60))
+    order, gone = rng.permutation(60), set(rng.choice(60, rng.integers(0, 60), replace=False).tolist())
+    left = np.asarray([row for row in order.tolist() if row not in gone], np.int64)
+    for count in (1, 5, 60):
+        assert next_rows(order.tolist(), count, gone) == left[:count].tolist()
+        wanted = one_of_each(left, group_of, gone)[:count] if len(left) else left
+        assert next_rows(order.tolist(), count, gone, group_of) == wanted.tolist()

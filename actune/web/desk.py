@@ -94,6 +94,14 @@ class Desk:
         return request.batch if self.session.fitted else request.initial
 
     def after_answers(self) -> None:
-        """Wakes the trainer where a batch is answered, or where nothing is left of it to ask about."""
-        if self.session.news() >= self.answers_of_a_round() or not self.session.store.open_questions():
-            self.trainer.ask_for("advance")
+        """Wakes the trainer where a batch is answered, or where nothing is left of it to ask about.
+
+        A round that comes to nothing is tried again with the next batch, or with other classes or texts.
+        """
+        store, batch, news = self.session.store, self.answers_of_a_round(), self.session.news()
+        is_empty = not store.open_questions()
+        if news < batch and not is_empty:
+            return
+        since = store.last_answer() if is_empty else news // batch
+        answered, texts = len(store.counts().of_class), store.text_count("pool")
+        self.trainer.ask_for("advance", (self.session.fitted, since, answered, texts, store.class_change_count()))

@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 from actune.core.files import check_regular
 from actune.core.progress import parts_of
+from actune.core.refusals import told
+from actune.errors import ActuneError
 
 Job = Literal["prepare", "advance", "finish"]
 ORDER: tuple[Job, ...] = ("prepare", "advance", "finish")
@@ -47,18 +49,25 @@ class Trainer:
         self._lock = RLock()
         self._process: subprocess.Popen[str] | None = None
         self._wanted: set[Job] = set()
+        self._news: object = None  # what led to the newest job that nobody asked for
         self._job: Job | None = None
         self._stage, self._done, self._total = "", 0, 0
         self._began: tuple[float, float] = (0.0, 0.0)  # of the stage: when, and what share was done by then
         self._error: str | None = None
         self._closed = idle  # one that is idle takes no jobs
 
-    def ask_for(self, job: Job) -> None:
-        """Wants a job done; one that is wanted already is not done twice."""
+    def ask_for(self, job: Job, news: object = None) -> None:
+        """Wants a job done; one that is wanted already is not done twice.
+
+        With `news` nobody has asked for it: then it is not done again for the same news, which it may not be able to
+        change, and not at once after the same job, which ends with a look at what came meanwhile.
+        """
         with self._lock:
-            if not self._closed:
-                self._wanted.add(job)
-                self._next()
+            if self._closed or (news is not None and (news == self._news or job == self._job)):
+                return
+            self._news = self._news if news is None else news
+            self._wanted.add(job)
+            self._next()
 
     def state(self) -> dict[str, Any]:
         """What the trainer does now, as the page shows it."""
@@ -97,14 +106,15 @@ class Trainer:
         self._wanted.remove(job)
         self._job, self._error, self._stage, self._done, self._total = job, None, "load", 0, 0
         self._begin(0.0)
-        if self._process is None:
-            self._start()
         try:
+            if self._process is None:
+                self._start()
             assert self._process is not None and self._process.stdin is not None
             self._process.stdin.write(json.dumps({"job": job}) + "\n")
             self._process.stdin.flush()
-        except OSError:
-            pass  # it has died: the thread that listens to it tells so
+        except (OSError, ActuneError) as error:
+            if self._process is None:  # of one that has died, the thread that listens to it tells
+                self._job, self._error = None, told(error) if isinstance(error, OSError) else str(error)
 
     def _start(self) -> None:
         """A process group of its own: Ctrl-C in the terminal is for the server, which ends it."""
@@ -125,7 +135,12 @@ class Trainer:
     def _listen(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         for line in process.stdout:
-            self._take(json.loads(line))
+            try:
+                report = json.loads(line)
+            except ValueError:  # half a line, of a process that was killed
+                break
+            self._take(report)
+        process.kill()
         code = process.wait()
         with self._lock:
             self._process = None
@@ -142,7 +157,8 @@ class Trainer:
             with self._lock:
                 self._job, self._error = None, report["error"]
             if report["error"] is None and not self._closed:
-                self.after()
+                with suppress(ActuneError, OSError):  # of the database: the next answer leads to another look
+                    self.after()
             with self._lock:
                 self._next()
             return

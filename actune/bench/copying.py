@@ -42,7 +42,7 @@ def _files_of(folder: Path) -> dict[str, Path]:
     for path in files_below(folder, but=folder / NEWEST):
         name = path.relative_to(folder)
         if not any(part.startswith(".") for part in name.parts):
-            found[name.as_posix()] = path
+            found[name.as_posix()] = inside(folder, name.as_posix())
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from io import BufferedReader
@@ -11,6 +12,7 @@ from actune.errors import ActuneError, RunFolderError
 
 LONGEST_NAME = 255  # bytes of one name on usual file systems
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+HOLES_FROM, STORED_SHARE = 2**28, 100  # bytes of a file that is looked at for holes, and one in so many must be stored
 # a FIFO must not block before it is refused, and Windows lacks both
 _CAREFUL = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -90,10 +92,37 @@ def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow
         link = not follow and path.is_symlink()
         why = "it is a link" if link else error.strerror or type(error).__name__
         raise refusal(f"cannot read {str(path)!r}: {why}") from error
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
         os.close(handle)
         raise refusal(f"cannot read {str(path)!r}: it is not a regular file")
+    if _is_hollow(handle, found.st_size):
+        os.close(handle)
+        raise refusal(
+            f"cannot read {str(path)!r}: of its {found.st_size:,} bytes nearly none is stored, the others are holes: "
+            "remove it, or replace it by a whole file"
+        )
     return os.fdopen(handle, "rb")
+
+
+def _is_hollow(handle: int, size: int) -> bool:
+    """Whether a large file consists of holes: a few bytes in an archive can become terabytes of zeros to read or copy.
+
+    Where a file system knows no holes, the whole file is stored.
+    """
+    if size < HOLES_FROM or not hasattr(os, "SEEK_DATA"):
+        return False
+    stored = end = 0
+    try:
+        while stored * STORED_SHARE < size:
+            start = os.lseek(handle, end, os.SEEK_DATA)
+            end = os.lseek(handle, start, os.SEEK_HOLE)
+            stored += end - start
+        return False
+    except OSError as error:
+        return error.errno == errno.ENXIO  # there are no more data; with any other error nobody can tell
+    finally:
+        os.lseek(handle, 0, os.SEEK_SET)
 
 
 def files_below(folder: Path, but: Path | None = None) -> list[Path]:

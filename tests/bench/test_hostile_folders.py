@@ -97,6 +97,15 @@ def test_a_link_or_a_special_file_in_a_cell_is_not_copied(folder: Path, tmp_path
     assert merge([folder], tmp_path / "all").taken == 4
 
 
+def test_a_file_of_holes_in_a_cell_is_not_copied(folder: Path, tmp_path: Path):
+    extra = Results(folder).place(Results(folder).finished()[0]) / "extra"
+    extra.touch()
+    os.truncate(extra, 2**42)
+    with pytest.raises(RunFolderError, match="nearly none is stored"):
+        merge([folder], tmp_path / "all")
+    assert not list((tmp_path / "all").rglob("extra"))
+
+
 def test_cells_that_are_links_are_refused(folder: Path, tmp_path: Path):
     key = Results(folder).finished()[0]
     place = folder / "cells" / key

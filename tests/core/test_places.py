@@ -86,6 +86,21 @@ def test_a_tree_with_a_link_or_a_fifo_is_refused(tmp_path):
         files_below(tmp_path)
 
 
+def test_a_file_of_holes_is_refused_and_an_ordinary_one_with_a_hole_is_read(tmp_path):
+    for name, content in (("nothing", b""), ("little", b"x" * 5000)):
+        (tmp_path / name).write_bytes(content)
+        os.truncate(tmp_path / name, 2**40)
+        with pytest.raises(DataError, match="nearly none is stored"):
+            open_regular(tmp_path / name, DataError)
+    (tmp_path / "small").touch()
+    os.truncate(tmp_path / "small", 2**20)
+    (tmp_path / "half").write_bytes(bytes(4 * 2**20))
+    os.truncate(tmp_path / "half", 2**28)
+    for name in ("small", "half"):
+        with open_regular(tmp_path / name) as file:
+            assert file.tell() == 0 and len(file.read()) == (tmp_path / name).stat().st_size
+
+
 def test_a_word_that_cannot_be_a_path_is_no_path(tmp_path):
     assert exists(tmp_path)
     for word in ("nothing", "x" * 300, "x/" * 3000, "a\0b"):

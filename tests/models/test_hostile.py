@@ -82,6 +82,16 @@ def large(name: str) -> Callable[[Path], None]:
     return lambda folder: os.truncate(folder / name, 10**12)
 
 
+def hollow(name: str) -> Callable[[Path], None]:
+    """A new file of holes, which would take hours to read."""
+
+    def spoil(folder: Path) -> None:
+        (folder / name).touch()
+        os.truncate(folder / name, 10**12)
+
+    return spoil
+
+
 def header(content: bytes, length: int | None = None) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         size = len(content) if length is None else length
@@ -131,6 +141,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "weights that are a FIFO": (fifo("model.safetensors"), "is not a regular file"),
     "weights that never end": (link("model.safetensors", "/dev/zero"), "is not a regular file"),
     "weights that are a dangling link": (link("model.safetensors", "nowhere"), "is not a regular file"),
+    "other weights of a terabyte of holes": (hollow("zz.safetensors"), "nearly none is stored"),
     "a config that is a FIFO": (fifo("config.json"), "has no config.json"),
     "a tokenizer that is a FIFO": (fifo("tokenizer.json"), "is not a regular file"),
     "a tokenizer config that never ends": (link("tokenizer_config.json", "/dev/zero"), "is not a regular file"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from actune.core.facts import AuditQuality, QuestionRow
@@ -43,7 +44,7 @@ class Auditing(RunRecord):
         if not wanted or self.audit_rows:
             return 0
         known, luck = self.store.labels().of_row, self._luck(len(self.pool))
-        free = [row for row in map(int, luck.argsort(kind="stable")) if row not in known]
+        free = [*islice((row for row in map(int, luck.argsort(kind="stable")) if row not in known), wanted + 1)]
         if not (rows := free[:wanted]):
             return 0
         share = Mark(WHOLE_RUN, "share", repr(float(luck[free[wanted]]) if len(free) > wanted else 1.0), TOOL)

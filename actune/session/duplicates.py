@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -89,22 +89,27 @@ class NearDuplicates(RunRecord):
         self.progress("compare", 1, 1)
         return True
 
-    def near_duplicates(self, which: Which = "all", offset: int = 0, limit: int = 20) -> GroupPage:
-        """The groups of more than one text: all of them, those that are partly labelled, or labelled differently."""
+    def near_duplicates(
+        self, which: Which = "all", offset: int = 0, limit: int = 20, hidden: Collection[int] = ()
+    ) -> GroupPage:
+        """The groups of more than one text: all of them, those that are partly labelled, or labelled differently.
+
+        What people said about `hidden` rows is left out.
+        """
         import numpy as np
 
         self.refresh()
         wanted, group_of, facts = self.config.request.distinct, self.group_of, self.store.fact(GROUPS)
         if group_of is None or facts is None:
             return GroupPage("waiting" if wanted else "off", True, wanted, 0, 0, 0)
-        labels = self.store.labels()
+        labels = self.store.labels().without(hidden)
         sizes = np.bincount(group_of, minlength=len(group_of))
         chosen = np.flatnonzero(sizes > 1)
         if which != "all":
             chosen = chosen[self._kinds(group_of, chosen, labels.of_row) == which]
         order = np.lexsort((chosen, -sizes[chosen]))
         page = chosen[order[max(0, offset) : max(0, offset) + limit]]
-        shown = tuple(self._group(int(number), np.flatnonzero(group_of == number)) for number in page)
+        shown = tuple(self._group(int(number), np.flatnonzero(group_of == number), hidden) for number in page)
         grouped = int(sizes[chosen].sum())
         return GroupPage("ready", facts["compared"], wanted, facts["texts"], len(chosen), grouped, shown)
 
@@ -165,12 +170,15 @@ class NearDuplicates(RunRecord):
         return np.flatnonzero(group_of == group_of[row]).tolist()
 
     def _open_beside(self, row: int) -> list[int]:
-        """The near-duplicates of a row without an answer; none where one of the group is in the audit sample."""
+        """The near-duplicates of a row without an answer; none where one of the group is in the audit sample.
+
+        Where several people answer a text, what one of them says is not applied, and nothing is applied to such a text.
+        """
         rows = self._beside(row)
-        if len(rows) < 2 or row in self.held_out_rows:
+        if len(rows) < 2 or row in self.held_out_rows or row in (shared := self.shared_rows(rows)):
             return []
-        answered = {word.row for word in self.store.words_on(rows)}
-        return [other for other in rows if other != row and other not in answered]
+        closed = {row, *(word.row for word in self.store.words_on(rows)), *shared}
+        return [other for other in rows if other not in closed]
 
     def _kinds(
         self, group_of: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64], of_row: dict[int, int]
@@ -189,10 +197,10 @@ class NearDuplicates(RunRecord):
         kinds = [labelled == 0, differ, labelled < total]
         return np.select(kinds, ["none", "differ", "partly"], "done")
 
-    def _group(self, number: int, rows: npt.NDArray[np.int64]) -> Group:
+    def _group(self, number: int, rows: npt.NDArray[np.int64], hidden: Collection[int]) -> Group:
         """A group as people see it."""
         every, pool = rows.tolist(), self.pool
-        words = {word.row: word for word in self.store.words_on(every)}
+        words = {word.row: word for word in self.store.words_on(every) if word.row not in hidden}
         said = self.store.said([word.number for word in words.values()])
         labels: dict[str, int] = {}
         for word in words.values():

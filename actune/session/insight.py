@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from actune.core.checks import checked_count
+from actune.core.training_set import PseudoLabels
 from actune.errors import DataError, RunFolderError
 from actune.session.record import RunRecord
 from actune.store.records import Mark
@@ -77,6 +78,7 @@ class MapPoint:
     x: float
     y: float
     predicted: str | None
+    confidence: float | None
     label: str | None
     region: int | None
     asked: bool
@@ -146,14 +148,14 @@ class Insight(RunRecord):
             found["region"] = {"number": region, "heat": float(heat[region]), "rank": rank, "of": len(heat)}
         return found
 
-    def disagreements(self, limit: int = 50) -> list[Disagreement]:
+    def disagreements(self, limit: int = 50, hidden: Collection[int] = ()) -> list[Disagreement]:
         """Labelled texts on which the model of the newest round says something else, the surest first.
 
-        Those that somebody kept come again when the label or the prediction is another one.
+        Those that somebody kept come again when the label or the prediction is another one. `hidden` rows are left out.
         """
         import numpy as np
 
-        limit, labels = checked_count(limit, "limit") or 50, self.labels()
+        limit, labels = checked_count(limit, "limit") or 50, self.labels().without(hidden)
         arrays = self._arrays(self.selected - 1)
         if "seen_classes" not in arrays or not labels.of_row:
             return []
@@ -204,11 +206,8 @@ class Insight(RunRecord):
         """The newest pseudo-labels that still count: of one class or region, and at least so sure."""
         import numpy as np
 
-        labels = self.labels()
-        _, found, memory = self.newest_choice()
-        memory = self.usable_memory(memory)
-        found = self.usable(found).without({*labels.of_row, *labels.skipped})
-        sure = confidences(found, memory)
+        found, memory = self._standing_pseudo_labels()
+        sure = confidences(found, self.usable_memory(memory))
         regions = self._regions(found.rows)
         keep = np.ones(len(found), bool)
         if label is not None:
@@ -232,6 +231,22 @@ class Insight(RunRecord):
         )
         return PseudoPage(len(places), rows, self._regions_with(regions))
 
+    def pseudo_labels_on(self, ids: Iterable[str]) -> dict[str, str]:
+        """The pseudo-labels of these texts that still count."""
+        import numpy as np
+
+        ids = list(ids)
+        rows, (found, _) = self._rows(ids), self._standing_pseudo_labels()
+        wanted = np.isin(found.rows, rows)
+        target = dict(zip(found.rows[wanted].tolist(), found.targets[wanted].tolist(), strict=True))
+        return {id: self.pool.classes[target[row]] for id, row in zip(ids, rows, strict=True) if row in target}
+
+    def _standing_pseudo_labels(self) -> tuple[PseudoLabels, Any]:
+        """The newest pseudo-labels of texts that nobody has answered or skipped, and the memory bank behind them."""
+        labels = self.labels()
+        _, found, memory = self.newest_choice()
+        return self.usable(found).without({*labels.of_row, *labels.skipped}), memory
+
     def map_points(self) -> MapPoints | None:
         """The newest map of the pool: the two directions in which the embeddings of a sample spread most."""
         import numpy as np
@@ -241,22 +256,26 @@ class Insight(RunRecord):
         if "map_rows" not in arrays:
             return None
         labels = self.labels().of_row
-        rows, width = arrays["map_rows"].tolist(), arrays["map_points"].shape[1]
+        rows, numbers = (arrays[name].tolist() for name in ("map_rows", "map_classes"))
+        nothing, width = [None] * len(rows), arrays["map_points"].shape[1]
         points = np.pad(arrays["map_points"].astype(np.float32), ((0, 0), (0, max(0, 2 - width))))[:, :2].tolist()
         regions = arrays["map_regions"].tolist() if "map_regions" in arrays else [-1] * len(rows)
         asked = {question.row for question in self.store.questions(chosen)}
         hidden = () if self.audit_released else {*self.audit_rows}
+        sure = arrays["seen_confidence"][rows].tolist() if "seen_confidence" in arrays else nothing
+        said = [None if row in hidden else self._named(number) for row, number in zip(rows, numbers, strict=True)]
         found = tuple(
             MapPoint(
                 self.pool.ids[row],
                 x,
                 y,
-                None if row in hidden else self._named(number),
+                named,
+                None if named is None else confidence,
                 self.pool.classes[labels[row]] if row in labels else None,
                 region if region >= 0 else None,
                 row in asked,
             )
-            for row, (x, y), number, region in zip(rows, points, arrays["map_classes"].tolist(), regions, strict=True)
+            for row, (x, y), named, confidence, region in zip(rows, points, said, sure, regions, strict=True)
         )
         return MapPoints(chosen - 1, found, tuple(arrays["map_heat"].tolist() if "map_heat" in arrays else ()))
 

@@ -52,6 +52,7 @@ class RunRecord:
         store.rows_expected = None if config.resolved.stored else len(task.pool)
         self._state = ClassState(dict(enumerate(task.pool.classes)))
         self._changes = 0  # of classes that `_state` knows
+        self._rounds: list[RoundFacts] = []
         self._lock = RLock()  # for what is kept between calls; any number of threads may ask, tell and predict
 
     def __repr__(self) -> str:
@@ -91,8 +92,11 @@ class RunRecord:
         return self.store.round_count()
 
     def rounds(self) -> list[RoundFacts]:
-        """The facts of every finished round."""
-        return self.store.rounds()
+        """The facts of every finished round, which never change: after hundreds of rounds reading them takes long."""
+        with self._lock:
+            if self.store.round_count() != len(self._rounds):
+                self._rounds = self.store.rounds()
+            return [*self._rounds]
 
     @property
     def selected(self) -> int:

@@ -76,19 +76,21 @@ class Remarks(RunRecord):
         before: int | None = None,
         search: str | None = None,
         label: str | None = None,
+        reader: str | None = None,
     ) -> list[HistoryRow]:
         """The newest answers, newest first: of one person, of one label, about texts with some words in them.
 
-        `before` is the number of an answer, below which the list goes on.
+        `before` is the number of an answer, below which the list goes on. Of texts that several people answer, a
+        `reader` gets only what she said herself.
         """
         limit = checked_count(limit, "limit") or 50
         self.refresh()
         number = None if label is None else self.pool.class_number(label)
         if not search:
-            return self._history(self.store.history(limit, before, by, None, number))
+            return self._history(self.store.history(limit, before, by, None, number, reader))
         found: list[HistoryRow] = []
         wanted = search.casefold()
-        while len(found) < limit and (rows := self.store.history(500, before, by, None, number)):
+        while len(found) < limit and (rows := self.store.history(500, before, by, None, number, reader)):
             before = rows[-1].number
             matching = [row for row in rows if wanted in self.pool.texts[row.row].casefold()]
             found += self._history(matching[: limit - len(found)])

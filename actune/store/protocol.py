@@ -120,9 +120,18 @@ class Events(Protocol):
         ...
 
     def history(
-        self, limit: int, before: int | None, by: str | None, rows: Collection[int] | None, label: int | None
+        self,
+        limit: int,
+        before: int | None,
+        by: str | None,
+        rows: Collection[int] | None,
+        label: int | None,
+        reader: str | None,
     ) -> list[AnswerRow]:
-        """The newest answers below a number, newest first: of one person, on some rows, or of one class."""
+        """The newest answers below a number, newest first: of one person, on some rows, or of one class.
+
+        Of texts that several people answer, a `reader` gets only what she said herself.
+        """
         ...
 
     def said(self, numbers: Collection[int]) -> dict[int, AnswerRow]:

@@ -245,8 +245,10 @@ class SQLEvents(SQLClasses, SQLMarks, Events):
         by: str | None = None,
         rows: Collection[int] | None = None,
         label: int | None = None,
+        reader: str | None = None,
     ) -> list[AnswerRow]:
-        conditions: dict[str, Any] = {"number < ?": before, "by = ?": by, "label = ?": label}
+        seen = "(by = ? OR row NOT IN (SELECT row FROM marked WHERE kind = 'overlap'))"
+        conditions: dict[str, Any] = {"number < ?": before, "by = ?": by, "label = ?": label, seen: reader}
         chosen = {condition: value for condition, value in conditions.items() if value is not None}
         if rows is not None:
             chosen["row IN (SELECT value FROM json_each(?))"] = json.dumps(sorted(rows))

@@ -54,6 +54,10 @@ class Desk:
         """Those of these texts on which an annotator sees nothing of others: several people judge them, each alone."""
         return frozenset() if person.role == "owner" else self.session.for_several(ids)
 
+    def rows_hidden_from(self, person: Person) -> frozenset[int]:
+        """All rows of such texts."""
+        return frozenset() if person.role == "owner" else self.session.shared_rows()
+
     def classes(self) -> list[dict[str, Any]]:
         """The classes, the first ones with a key each."""
         return [

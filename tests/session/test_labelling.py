@@ -381,6 +381,19 @@ def test_why_and_the_map_tell_what_the_choice_saw(advanced: Session, questions: 
     )
 
 
+def test_the_map_says_how_sure_the_model_is_and_pseudo_labels_are_found_by_id(advanced: Session) -> None:
+    found = advanced.map_points()
+    assert found is not None and any(point.confidence for point in found.points)
+    for point in found.points:
+        seen = advanced.suggestion(point.id)
+        assert (point.predicted, point.confidence) == ((seen.label, seen.confidence) if seen else (None, None))
+    page = advanced.pseudo_labels(limit=1000)
+    assert page.rows
+    every = advanced.pseudo_labels_on(advanced.pool.ids)
+    assert every == {row.id: row.label for row in page.rows}
+    assert advanced.pseudo_labels_on([page.rows[0].id]) == {page.rows[0].id: page.rows[0].label}
+
+
 def test_disagreements_are_the_surest_slips(tmp_path: Path, questions: Task) -> None:
     session = made(tmp_path / "p", questions, method="entropy", changes={**FAST, "steps": 60})
     session.draw(60)
@@ -395,6 +408,8 @@ def test_disagreements_are_the_surest_slips(tmp_path: Path, questions: Task) -> 
     other = next(name for name in session.pool.classes if name != before.label)
     session.tell([Answer(id, other, by="slip")])
     assert (id, other, before.label) in [(each.id, each.label, each.predicted) for each in session.disagreements()]
+    first, *others = session.disagreements()
+    assert session.disagreements(len(others), hidden={session.pool.row_of[first.id]}) == others
 
 
 # answers survive anything

@@ -242,3 +242,26 @@ def test_a_kept_label_comes_again_only_where_something_changes(tmp_path: Path, q
             session.keep_label(first.id, first.label, first.predicted, "ann")
         assert [mark.value is None for mark in session.store.mark_log() if mark.kind == "keep"] == [False, True, False]
     assert problems_in(tmp_path / "p") == []
+
+
+def test_what_several_people_answer_is_neither_applied_nor_shown_to_them(tmp_path: Path, questions: Task) -> None:
+    with made(tmp_path / "p", questions, overlap=0.5) as session:
+        session.draw(30)
+        asked = [int(each.id) for each in session.ask()]
+        (one, *_), (alone, *_) = (
+            [row for row in asked if (row in session.shared_rows()) is each] for each in (True, False)
+        )
+        session.tell([Answer(str(row), "human", by="ann") for row in (one, alone)])
+        assert session.open_near_duplicates([str(one), str(alone)]) == {str(one): 0, str(alone): 2}
+        beside = (one + 60) % 180
+        session.tell([Answer(str(beside), "entity", by="ann")])
+
+        def seen(hidden: frozenset[int]) -> dict[str, int]:
+            groups = session.near_duplicates(limit=100, hidden=hidden).groups
+            return next(group.labels for group in groups if group.id == str(one % 60))
+
+        assert seen(frozenset()) == {"human": 1, "entity": 1}
+        assert seen(session.shared_rows()) == {"entity": 1}
+        for which, hidden, there in (("differ", frozenset(), True), ("differ", session.shared_rows(), False)):
+            groups = session.near_duplicates(which, limit=100, hidden=hidden).groups  # type: ignore[arg-type]
+            assert any(group.id == str(one % 60) for group in groups) is there

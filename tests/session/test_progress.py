@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from actune.core.curves import Forecast
-from actune.core.facts import Share
+from actune.core.facts import Metrics, RoundFacts, Share
+from actune.core.pool import pool_of
+from actune.session.labelling import create_labelling
 from actune.session.progress import RoundPoint, advice, interval_words
 
 CURVE = [RoundPoint(round, 100 * (round + 1), Share.of(70 + round, 100), None, None) for round in range(5)]
@@ -36,3 +40,15 @@ def test_without_texts_or_rounds_there_is_no_forecast() -> None:
     assert advice(CURVE, None, 50, 0).stop
     assert "ask again" in advice(CURVE[:1], None, 50, 100).reason
     assert interval_words(Forecast(0.01, 5, 1234, 5678)) == "95 % interval: 1,234 to 5,678"
+
+
+def test_what_was_found_in_rounds_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with create_labelling(tmp_path / "p", pool_of([f"text {row}" for row in range(30)], classes=("a", "b"))) as session:
+        facts = [RoundFacts(round, 0, 0, (0, 0), Metrics()) for round in range(3)]
+        for each in facts[:2]:
+            session.store.commit(each)
+        assert session.rounds() == facts[:2]
+        session.store.commit(facts[2])
+        assert session.rounds() == facts
+        monkeypatch.setattr(session.store, "rounds", lambda: pytest.fail("rounds are read again"))
+        assert session.rounds() == facts and session.news() == 0

@@ -49,9 +49,8 @@ def asked(client: httpx.Client, n: int) -> list[str]:
 @pytest.fixture
 def conflict(people) -> str:
     """A text that anna and ben have just given different classes, with a note of anna."""
-    (id,) = asked(people["anna"], 1)
-    while id not in asked(people["ben"], 10):
-        assert say(people["ben"], *(said(other, "skip") for other in asked(people["ben"], 10))).status_code == 200
+    hers, his = asked(people["anna"], 10), asked(people["ben"], 10)
+    id = next(each for each in hers if each in his)
     assert say(people["anna"], said(id, "label", "a")).status_code == 200
     note = {"client": f"o-{next(NUMBERS)}", "id": id, "note": "secret of anna"}
     assert people["anna"].post("/api/v1/remarks", json=note).status_code == 200
@@ -65,6 +64,7 @@ def test_the_second_person_sees_nothing_of_the_first(people, conflict):
         f"/texts/{conflict}",
         "/history?limit=1000",
         "/review/disagreements",
+        "/review/near-duplicates",
         f"/texts/{conflict}/why",
         "/progress",
     ]
@@ -96,6 +96,22 @@ def test_pages_of_the_history_go_on_where_answers_are_hidden(people, conflict):
     for name in ("anna", "ben", "olga"):
         whole = people[name].get("/api/v1/history?limit=1000").json()["rows"]
         assert pages(people[name], 1) == [row["number"] for row in whole]
+
+
+def test_an_annotator_clears_what_she_said_and_nothing_else(people, conflict):
+    assert say(people["anna"], said(conflict, "clear")).status_code == 200
+    words = people["olga"].get(f"/api/v1/texts/{conflict}").json()["words"]
+    assert [(word["by"], word["label"]) for word in words if word["kind"] == "label"] == [("ben", "b")]
+
+
+def test_a_short_list_is_full_where_something_is_hidden(people, conflict):
+    """The newest answers are on a text that cleo may not see; she still gets as many as she asks for."""
+    (own,) = [each for each in asked(people["cleo"], 10) if each != conflict][:1]
+    assert say(people["cleo"], said(own, "label", "a")).status_code == 200
+    for label in "cacaca":
+        assert say(people["ben"], said(conflict, "label", label)).status_code == 200
+    found = people["cleo"].get("/api/v1/history?limit=1").json()["rows"]
+    assert [(row["id"], row["by"]) for row in found] == [(own, "cleo")]
 
 
 def test_only_an_owner_sees_the_list_and_decides(people, conflict):

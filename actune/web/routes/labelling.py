@@ -54,9 +54,9 @@ def labelling(desk: Desk) -> APIRouter:
         """Takes answers; when the reply comes, they are on the disk. Repeating a request changes nothing."""
         check_role(body.answers, person)
         check_leases(desk, body.answers, person)
-        told = session.tell([answer_of(answer, person) for answer in body.answers])
+        hidden = desk.hidden_from(person, (each.id for each in body.answers))
+        told = session.tell([answer_of(answer, person, answer.id in hidden) for answer in body.answers])
         desk.after_answers()
-        hidden = desk.hidden_from(person, (each.id for each in told.saved))
         saved = [
             {
                 "client": each.client,
@@ -93,8 +93,11 @@ def more(desk: Desk, n: int) -> int:
     return desk.session.draw(n) or desk.session.draw_unsure(n)
 
 
-def answer_of(answer: wire.AnswerIn, person: Person) -> Answer:
-    """An answer as a session takes it; who gives it is known from the key, and never from the body."""
+def answer_of(answer: wire.AnswerIn, person: Person, is_hidden: bool) -> Answer:
+    """An answer as a session takes it; who gives it is known from the key, and never from the body.
+
+    Where she does not see what others said, she clears only what she said herself.
+    """
     if answer.kind != "decide" and (answer.kind == "label") is not (answer.label is not None):
         raise Refused(
             422,
@@ -107,10 +110,10 @@ def answer_of(answer: wire.AnswerIn, person: Person) -> Answer:
         unskip=answer.kind == "unskip",
         by=person.name,
         seconds=answer.seconds,
-        clear=answer.kind == "clear",
+        clear=answer.kind == "clear" and not is_hidden,
         unsure=answer.kind == "unsure",
         client=answer.client,
-        retract=answer.kind == "retract",
+        retract=answer.kind == "retract" or (answer.kind == "clear" and is_hidden),
         decision=answer.kind == "decide",
     )
 

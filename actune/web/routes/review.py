@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -12,10 +12,9 @@ from fastapi.responses import JSONResponse, Response
 from actune.core.dialogue import Answer
 from actune.session.duplicates import Which
 from actune.session.insight import MapPoint
-from actune.session.remarks import HistoryRow
 from actune.web import wire
 from actune.web.desk import Desk
-from actune.web.people import By, Owner, Person
+from actune.web.people import By, Owner
 from actune.web.refusals import Refused
 
 Some = Annotated[str | None, Query(max_length=wire.LONGEST_NAME)]
@@ -36,20 +35,23 @@ def review(desk: Desk) -> APIRouter:
         by: Some = None,
     ) -> Response:
         """The answers, newest first; `before` is the number of the last one of the page before."""
-        found = seen_history(desk, person, limit, before, (by or None, search or None, label or None))
+        reader = None if person.role == "owner" else person.name
+        found = session.history(by or None, limit + 1, before, search or None, label or None, reader)
+        hidden = desk.hidden_from(person, (row.id for row in found))
         remarks = {(each.id, each.by): each for each in session.remarks(list({row.id for row in found[:limit]}))}
         rows = []
         for row in found[:limit]:
             own = remarks.get((row.id, person.name))
-            rows.append({**asdict(row), "note": own.note if own else None, "flag": own.flag if own else False})
+            before_it = None if row.id in hidden else row.before and asdict(row.before)
+            mine = {"note": own.note if own else None, "flag": own.flag if own else False}
+            rows.append({**asdict(row), "before": before_it, **mine})
         return JSONResponse({"rows": rows, "more": len(found) > limit})
 
     @router.get("/review/disagreements", response_model=wire.Disagreements)
     def disagreements(person: By, limit: int = Query(50, ge=1, le=1_000)) -> Response:
         """Labelled texts on which the model says something else, the surest first."""
-        found = session.disagreements(limit)
-        hidden = desk.hidden_from(person, (each.id for each in found))
-        return JSONResponse({"rows": [asdict(each) for each in found if each.id not in hidden]})
+        found = session.disagreements(limit, desk.rows_hidden_from(person))
+        return JSONResponse({"rows": [asdict(each) for each in found]})
 
     @router.get("/review/adjudication", response_model=wire.Conflicts)
     def adjudication(person: Owner, limit: int = Query(50, ge=1, le=1_000)) -> Response:
@@ -73,7 +75,8 @@ def review(desk: Desk) -> APIRouter:
         limit: int = Query(20, ge=1, le=100),
     ) -> Response:
         """Groups of texts that are nearly the same, the largest first."""
-        return JSONResponse(asdict(session.near_duplicates(which, offset, limit)))
+        found = session.near_duplicates(which, offset, limit, desk.rows_hidden_from(person))
+        return JSONResponse(asdict(found))
 
     @router.get("/review/pseudo-labels", response_model=wire.PseudoLabels)
     def pseudo_labels(
@@ -96,7 +99,7 @@ def review(desk: Desk) -> APIRouter:
         if body.verdict == "reject":
             session.reject_pseudo(body.ids, person.name, body.client)
             return JSONResponse({"state": desk.state(person)})
-        labels = {each.id: each.label for each in session.pseudo_labels(limit=len(session.pool)).rows}
+        labels = session.pseudo_labels_on(body.ids)
         said = []
         for number, id in enumerate(body.ids):
             client = f"{body.client}.{number}"
@@ -116,7 +119,6 @@ def review(desk: Desk) -> APIRouter:
         if found is None:
             raise Refused(404, "missing", "there is no map yet: it is drawn when the first model has read the texts")
         points, sizes = found.points, Counter(point.region for point in found.points)
-        seen = [session.suggestion(point.id) if point.predicted else None for point in points]
         hidden = desk.hidden_from(person, (point.id for point in points if point.label))
         return JSONResponse(
             {
@@ -125,7 +127,7 @@ def review(desk: Desk) -> APIRouter:
                 "x": [round(point.x, 4) for point in points],
                 "y": [round(point.y, 4) for point in points],
                 "predicted": [point.predicted for point in points],
-                "confidence": [each and round(each.confidence, 4) for each in seen],
+                "confidence": [None if point.confidence is None else round(point.confidence, 4) for point in points],
                 "label": [None if point.id in hidden else point.label for point in points],
                 "state": [state_of(point) for point in points],
                 "region": [point.region for point in points],
@@ -136,20 +138,6 @@ def review(desk: Desk) -> APIRouter:
         )
 
     return router
-
-
-def seen_history(
-    desk: Desk, person: Person, limit: int, before: int | None, sought: tuple[str | None, str | None, str | None]
-) -> list[HistoryRow]:
-    """One answer more than `limit`, without what others said about texts that this person is to judge by herself."""
-    by, search, label = sought
-    found: list[HistoryRow] = []
-    while len(found) <= limit and (page := desk.session.history(by, limit + 1, before, search, label)):
-        hidden = desk.hidden_from(person, (row.id for row in page))
-        own = [row for row in page if row.id not in hidden or row.by == person.name]
-        found += [replace(row, before=None) if row.id in hidden else row for row in own]
-        before = page[-1].number
-    return found[: limit + 1]
 
 
 def state_of(point: MapPoint) -> str:

@@ -64,13 +64,24 @@ class Connections(Kept[sqlite3.Connection]):
         with (
             sentences(self.path, NOTHING),
             self._connection() as connection,
-            self._writer,
+            self._turn(),
             _transaction(connection, WRITING),
         ):
             if not self._sound and self.path.stat().st_size <= SMALL:
                 check_pages(connection)
             self._sound = True
             yield connection
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Only one thread writes; those behind it wait no longer than for another process."""
+        writer = self._writer
+        if not writer.acquire(timeout=self._patience):
+            raise busy(self.path)
+        try:
+            yield
+        finally:
+            writer.release()
 
     def wait_at_most(self, seconds: float) -> None:
         """How long a locked database is waited for from now on."""
@@ -215,7 +226,7 @@ def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         problem = str(error)
         if "locked" in problem or "busy" in problem:
-            raise Busy(f"{str(path)!r} was locked by another process for too long: try again") from error
+            raise busy(path) from error
         if "full" in problem:
             raise StorageError(f"the disk is full: nothing of this step was written to {str(path)!r}") from error
         if "disk I/O" in problem:
@@ -233,6 +244,11 @@ def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
         raise damaged(path, str(error)) from error
     except UnicodeDecodeError as error:  # in SQLite's own message about a broken name
         raise damaged(path, "its text is broken") from error
+
+
+def busy(path: Path) -> Busy:
+    """Others write for longer than anybody wants to wait."""
+    return Busy(f"{str(path)!r} was locked by another process for too long: try again")
 
 
 def damaged(path: Path, problem: str) -> RunFolderError:

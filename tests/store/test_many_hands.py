@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from actune.core.facts import Metrics, QuestionRow, RoundFacts, Selection
 from actune.core.files import LOCK
 from actune.core.pool import pool_of
+from actune.errors import Busy
 from actune.store.records import Recorded, Said
 from actune.store.store import Store
 from actune.store.words import replay
@@ -143,3 +145,28 @@ def test_many_hands_at_once(folder: Path) -> None:
         assert store.labels(until=facts.answers_seen).counts(CLASSES) == list(facts.class_counts)
     assert (folder / "model" / "counts").read_text() == repr(list(rounds[-1].class_counts))
     assert {path.name for path in folder.iterdir()} & {"models", LOCK} == {"models", LOCK}
+
+
+def test_nobody_waits_for_those_before_her_where_the_database_is_locked(tmp_path: Path) -> None:
+    with Store.creating(tmp_path / "run") as store:
+        store.add_texts("pool", pool_of(["one", "two"]))
+        store.seal("")
+        store.wait_at_most(0.4)
+        other = Store.open(tmp_path / "run")
+        waited: list[float] = []
+
+        def tell(row: int) -> None:
+            began = time.monotonic()
+            with pytest.raises(Busy):
+                store.tell([Said(row, "label", 0, "ann")])
+            waited.append(time.monotonic() - began)
+
+        threads = [threading.Thread(target=tell, args=(number % 2,)) for number in range(20)]
+        with other.changing(tmp_path / "copy.db"):
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert len(waited) == 20 and max(waited) < 4  # and not 20 times 0.4
+        store.tell([Said(0, "label", 0, "ann")])
+        other.close()

@@ -18,6 +18,7 @@ from actune.errors import ActuneError
 
 STOPPED = "stopped; finished work is saved, and the same command continues"
 NO_MEMORY = "there is not enough memory for this; finished work is saved: close other programs, or use less data"
+FULL = ("can't allocate memory", "CUDA out of memory")  # in what torch says
 
 UsageError: Any = typer.BadParameter.__base__  # of click, which newer versions of Typer bring along themselves
 
@@ -39,7 +40,9 @@ class Commands(TyperGroup):
             raise
         except OSError as error:
             raise _exit(2, told(error), as_json, error) from None
-        except MemoryError as error:
+        except (MemoryError, RuntimeError) as error:
+            if not _is_full(error):
+                raise
             raise _exit(2, NO_MEMORY, as_json, error) from None
         except KeyboardInterrupt as stop:
             raise _exit(130, str(stop) or STOPPED, as_json, stop) from None
@@ -53,6 +56,11 @@ class Commands(TyperGroup):
             return super().make_context(*words, **more)
         except UsageError as error:  # an option before the name of the command
             raise _clean(error) from None
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether there is no memory left; torch says so by an error of its own on a GPU, and by its words on a CPU."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in FULL)
 
 
 def _clean(error: Any) -> Any:

@@ -20,6 +20,7 @@ KIND_NAMES = {
     Mapping: "a mapping",
     list: "a list",
 }
+MOST_CLASSES = 10_000  # every step of the work, and every table of a run, has room for each of them
 
 
 def several(values: Any, noun: str) -> Any:
@@ -46,6 +47,7 @@ def checked_strings(values: Any, noun: str) -> Strings:
 def checked_classes(values: Any) -> tuple[str, ...]:
     """Names of classes: strings that are not empty and that differ."""
     names = tuple(several(values, "classes"))
+    check_many(names)
     for name in names:
         if not is_text(name) or not name.strip():
             raise DataError(f"classes has {told(name)}: every class name must be a string that is not empty")
@@ -53,6 +55,15 @@ def checked_classes(values: Any) -> tuple[str, ...]:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the class {twice!r} is named twice: name each class once")
     return tuple(map(str, names))
+
+
+def check_many(classes: Sequence[Any]) -> None:
+    """Refuses what is no list of classes, such as a column of ids that was taken for that of the labels."""
+    if len(classes) > MOST_CLASSES:
+        raise DataError(
+            f"there are {len(classes):,} classes, and a classifier can have at most {MOST_CLASSES:,}: check which "
+            "column has the labels, or the list of the class names"
+        )
 
 
 def checked_labels(values: Any) -> list[str | None]:

@@ -38,9 +38,9 @@ def unescape(cells: dict[str, list[object]]) -> int | None:
     for row, mark in enumerate(cells.pop(MARKER, [])):
         try:
             names = json.loads(str(mark)) if mark else []
-            if not isinstance(names, list):
-                return row
-        except ValueError:
+        except (ValueError, RecursionError):
+            return row
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             return row
         for column in (cells[name] for name in names if name in cells):
             # somebody may have edited the cell, and then the apostrophe is gone already

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from actune.core.checks import check_many
 from actune.core.matching import alike, matches
 from actune.core.pool import UNKNOWN, Coded, Pool, pool_of
 from actune.core.printing import counted
@@ -281,6 +282,7 @@ def _classes(parts: dict[str, Pool], reading: Reading) -> tuple[str, ...]:
     classes = reading.classes or tuple(found)
     if not classes:
         raise DataError("the data has no labels: set the label column with --label, or the class names with --labels")
+    check_many(classes)
     if twice := [name for name in classes if classes.count(name) > 1]:
         raise DataError(f"the class {twice[0]!r} is named twice: name each class once")
     if len(classes) < 2:

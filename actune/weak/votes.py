@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from actune.core.checks import told
+from actune.core.checks import check_many, told
 from actune.core.printing import shortened
 from actune.errors import DataError, nearest
 
 ABSTAIN = -1  # a source that says nothing about a row
 LISTS = ("weak_labels", "votes")  # columns that hold all votes of a row
 MOST_CLASSES = 1_000  # that votes may mean by their numbers alone
+MOST_SHARES = 2**29  # rows times classes: a label model says of each row how likely each class is, in 8 bytes
 LONGEST_NUMBER = 9  # digits of a class number
 PREFIXES = ("vote_", "lf_")  # columns that hold the votes of one source each
 
@@ -52,6 +53,11 @@ def votes_of(
     known = _numbers(classes)
     by_source = vote_columns(cells, columns, where)
     rows = len(next(iter(by_source.values())))
+    if rows * len(classes) > MOST_SHARES:
+        raise DataError(
+            f"there are {rows:,} rows and {len(classes):,} classes, which no label model can hold in memory: check the "
+            "votes, or combine them in several parts"
+        )
     matrix = np.full((rows, len(by_source)), ABSTAIN, dtype=np.int64)
     for place, (source, column) in enumerate(by_source.items()):
         words = [_word(cell) for cell in column]
@@ -142,6 +148,7 @@ def _text(cell: object) -> str:
 def _numbers(classes: Sequence[str]) -> dict[str, int]:
     if str(ABSTAIN) in classes:
         raise DataError(f'the class name {str(ABSTAIN)!r} means "abstain" in votes: rename the class')
+    check_many(classes)
     known = {name: number for number, name in enumerate(classes)}
     if len(known) < len(classes):
         twice = next(name for number, name in enumerate(classes) if known[name] != number)

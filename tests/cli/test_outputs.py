@@ -114,6 +114,8 @@ def test_a_reader_that_has_enough(project: Path) -> None:
     ("error", "sentence"),
     [
         (MemoryError(), "there is not enough memory"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to"), "there is not enough memory"),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB."), "there is not enough memory"),
         (OSError(errno.EIO, "Input/output error", "run.db"), "the disk failed at 'run.db' (Input/output error)"),
         (OSError(errno.ENXIO, "No such device or address", "pipe"), "the disk failed at 'pipe'"),
         (OSError("the hub says no"), "cannot go on: the hub says no"),

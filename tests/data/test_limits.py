@@ -17,9 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from actune.core.class_names import class_names
+from actune.core.pool import pool_of
 from actune.data.folders import make_task_from_folder
 from actune.data.limits import LONGEST, VARIABLE
 from actune.data.tables import read_table
+from actune.data.tasks import resolve
 from actune.errors import DataError, SettingError, nearest
 
 MEGABYTE = 2**20
@@ -258,6 +260,15 @@ def test_names_of_classes_in_a_pipe_or_in_brackets(tmp_path: Path) -> None:
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(DataError, match="is not a list of class names"):
         class_names(f"@{tmp_path / 'deep.json'}")
+
+
+def test_a_column_of_ids_is_not_taken_for_classes(tmp_path: Path) -> None:
+    rows = "".join(f"text {row},id-{row}\n" for row in range(10_001))
+    (tmp_path / "t.csv").write_text(f"text,label\n{rows}")
+    with pytest.raises(DataError, match="there are 10,001 classes, and a classifier can have at most 10,000"):
+        resolve(str(tmp_path / "t.csv"))
+    with pytest.raises(DataError, match="there are 10,001 classes"):
+        pool_of(["a"], classes=[f"c{number}" for number in range(10_001)])
 
 
 def test_hints_on_endless_names_are_short() -> None:

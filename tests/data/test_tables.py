@@ -92,6 +92,9 @@ def test_long_cells_are_read(tmp_path: Path) -> None:
         ("t.csv", "text,text\na,b\n", "more than one column 'text'"),
         ("t.csv", "text,actune_escaped\na,what\n", "line 2 has a damaged marker"),
         ("t.csv", "text,actune_escaped\na,5\n", "line 2 has a damaged marker"),
+        ("t.csv", "text,actune_escaped\na," + "[" * 100_000 + "\n", "line 2 has a damaged marker"),
+        ("t.csv", "text,actune_escaped\na,[[1]]\n", "line 2 has a damaged marker"),
+        ("t.csv", "text,actune_escaped\na,[{}]\n", "line 2 has a damaged marker"),
         ("t.csv", "text\na\nb\0c\n", "has a NUL character in line 3"),
         (
             "t.csv",

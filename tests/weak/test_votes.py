@@ -105,3 +105,11 @@ def test_a_huge_vote_is_one_sentence_and_takes_no_memory(vote: object) -> None:
 def test_a_list_of_votes_that_nests_too_deep_is_one_sentence() -> None:
     with pytest.raises(DataError, match="must have a list of votes"):
         vote_columns({"votes": ["[" * 100_000]})
+
+
+def test_more_rows_and_classes_than_fit_into_memory_are_one_sentence() -> None:
+    names = [f"c{number}" for number in range(9_000)]
+    with pytest.raises(DataError, match="60,000 rows and 9,000 classes, which no label model can hold"):
+        votes_of({"vote_a": ["c1"] * 60_000}, names)
+    with pytest.raises(DataError, match="there are 10,001 classes"):
+        votes_of({"vote_a": ["c1"]}, [f"c{number}" for number in range(10_001)])

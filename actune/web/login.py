@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from html import escape
 from math import ceil
 from urllib.parse import parse_qs
@@ -29,6 +30,7 @@ def login(door: Door) -> APIRouter:
     """The form, and what becomes of it."""
     router = APIRouter(include_in_schema=False)
     logins = Logins(door.accounts)
+    checking = Lock()  # many who wait for their turn in threads would keep those who label out of them
     project = escape(door.keys.folder.parent.name)
 
     def form(problem: str = "", status: int = 200) -> HTMLResponse:
@@ -48,7 +50,8 @@ def login(door: Door) -> APIRouter:
             found = form(f"Too many failed attempts: try again in {ceil(seconds / 60)} min.", 429)
             found.headers["Retry-After"] = str(ceil(seconds))
             return found
-        person = await run_in_threadpool(logins.check, name, password)
+        async with checking:
+            person = await run_in_threadpool(logins.check, name, password)
         if person is None:
             return form("This name and password do not belong together.", 401)
         response = RedirectResponse("/", 303)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -67,8 +65,6 @@ def _first(error: RequestValidationError) -> str:
 
 
 def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """A mistake of this program: its place goes to the terminal, the message may have texts in it and does not."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    print(f"actune: {type(error).__name__} at {frame.filename}:{frame.lineno}", file=sys.stderr, flush=True)
+    """A mistake of this program, whose place the guard prints."""
     sentence = f"the server made a mistake ({type(error).__name__}); nothing that was saved is lost: try again"
     return refusal(500, "mistake", sentence)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -12,6 +14,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from actune.core.refusals import told
+from actune.errors import ActuneError
 from actune.web.accounts import Accounts
 from actune.web.keys import COOKIE_DAYS, Keys
 from actune.web.people import LOCAL, Person
@@ -82,11 +86,15 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        refused = self._refusal(scope)
-        if refused is not None:
-            await refused(scope, receive, send_guarded)
-        else:
-            await self.app(scope, _limited(receive), send_guarded)
+        try:
+            refused: App | None = self._refusal(scope)
+        except (ActuneError, OSError) as error:  # the file of accounts is damaged: browsers keep their answers
+            refused = refusal(503, "accounts", told(error) if isinstance(error, OSError) else str(error))
+        try:
+            await (refused or self.app)(scope, receive if refused else _limited(receive), send_guarded)
+        except Exception as error:  # a sentence was sent already; what uvicorn prints may have texts in it
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            print(f"actune: {type(error).__name__} at {frame.filename}:{frame.lineno}", file=sys.stderr, flush=True)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]

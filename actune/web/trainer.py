@@ -43,6 +43,7 @@ class Trainer:
     def __init__(
         self, folder: Path, log: Path, idle: bool = False, environment: Mapping[str, str] = MappingProxyType({})
     ) -> None:
+        check_regular(log)
         self._command = [sys.executable, "-m", "actune.web.training", str(folder)]
         self._log = log
         self._environment = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import httpx
 import pytest
@@ -105,6 +107,37 @@ def test_the_login_page_says_when_it_is_too_often(shared):
 def test_a_login_from_another_origin_is_refused(shared):
     form = {"name": "anna", "password": PASSWORD}
     assert httpx.post(f"{shared.url}/login", data=form, headers={"Origin": "http://evil"}).status_code == 403
+
+
+def test_many_who_guess_do_not_keep_others_from_their_work(shared):
+    token = {"Authorization": f"Bearer {Accounts(shared.folder).new_token('boss')}"}
+
+    def guess(number: int) -> None:
+        form = {"name": f"nobody {number}", "password": "wrong"}
+        assert httpx.post(f"{shared.url}/login", data=form, timeout=300).status_code == 401
+
+    with ThreadPoolExecutor(60) as guessers:
+        done = [guessers.submit(guess, number) for number in range(60)]
+        wait(done, return_when=FIRST_COMPLETED)
+        began = time.monotonic()
+        assert httpx.get(f"{shared.url}/api/v1/state", headers=token, timeout=300).status_code == 200
+        waited = time.monotonic() - began
+        left = sum(not each.done() for each in done)
+    assert left > 20 or waited < 0.5
+
+
+def test_a_damaged_file_of_accounts_lets_nobody_in_and_answers_wait(shared):
+    accounts, file = Accounts(shared.folder), shared.folder / "web" / "accounts.json"
+    token, sound = {"Authorization": f"Bearer {accounts.new_token('boss')}"}, file.read_bytes()
+    file.write_bytes(sound[:20])
+    try:
+        found = httpx.get(f"{shared.url}/api/v1/state", headers=token)
+        assert (found.status_code, found.json()["code"]) == (503, "accounts")
+        assert found.headers["x-content-type-options"] == "nosniff"
+        assert httpx.get(shared.url).status_code == 503
+    finally:
+        file.write_bytes(sound)
+    assert httpx.get(f"{shared.url}/api/v1/state", headers=token).status_code == 200
 
 
 def test_passwords_are_kept_as_argon2_hashes_in_a_private_file(tmp_path):

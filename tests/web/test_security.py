@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -158,3 +159,34 @@ def test_the_projects_secrets_are_private(served):
     assert (served.folder.stat().st_mode & 0o077) == 0
     for name in ("secret", "token", "running.json"):
         assert ((served.folder / "web" / name).stat().st_mode & 0o077) == 0
+
+
+def test_a_mistake_of_the_program_is_a_sentence_and_no_text_is_printed(tmp_path, capsys, monkeypatch):
+    from actune.core.pool import pool_of
+    from actune.session.labelling import create_labelling
+    from actune.web.app import build
+    from actune.web.desk import Desk
+    from actune.web.keys import Keys
+    from actune.web.server import Address, door_of
+    from actune.web.trainer import Trainer
+
+    def fail(*values):
+        raise KeyError("a secret text")
+
+    async def ask(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:80") as client:
+            return await client.get("http://127.0.0.1:80/api/v1/state", headers={"Host": "127.0.0.1:80", **token})
+
+    with create_labelling(tmp_path / "project", pool_of(["one", "two"], classes=("a", "b"))) as session:
+        keys = Keys(tmp_path / "project")
+        token = {"Authorization": f"Bearer {keys.token}"}
+        desk = Desk(keys.id, session, Trainer(tmp_path, tmp_path / "log", idle=True))
+        app = build(desk, door_of(keys, "start", Address(), 80))
+        assert asyncio.run(ask(app)).status_code == 200
+        monkeypatch.setattr(session, "news", fail)
+        found = asyncio.run(ask(app))
+        printed = capsys.readouterr()
+    assert found.status_code == 500 and found.json()["code"] == "mistake" and "secret" not in found.text
+    assert found.headers["x-content-type-options"] == "nosniff"
+    assert "KeyError at" in printed.err and "secret" not in printed.err + printed.out

@@ -6,12 +6,15 @@ import csv
 import io
 import json
 import sqlite3
+import subprocess
+import sys
 import time
 from itertools import count
 
 import httpx
 import pytest
 
+from actune.data.exchange import TOOLS, records_in
 from actune.store.store import Store
 from tests.web.conftest import HOSTILE
 from tests.web.serving import Served, serve
@@ -183,6 +186,44 @@ def test_an_export_is_a_download_and_safe_for_spreadsheets(page, client, format)
         (row,) = [row for row in rows if row["id"] == "x2"]
         assert row["label"] == "animal" and row["source"] == "human"
         assert row["text"] == ("'" if format == "csv" else "") + HOSTILE[2]
+
+
+def exported(page, target, *words):
+    """What the command writes of the same project."""
+    command = [sys.executable, "-m", "actune", "export", str(page.folder), "--to", str(target), *words]
+    subprocess.run(command, check=True, capture_output=True)
+    return target.read_bytes()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_an_export_for_another_tool_is_that_of_the_command(page, client, tool, tmp_path):
+    answer(client, said("x2", "label", "animal"), said("x3", "skip"))
+    found = client.get("/export", params={"format": tool})
+    assert found.headers["content-disposition"].startswith(f'attachment; filename="project-{tool}.json"')
+    config = tmp_path / f"classes{TOOLS[tool].configuration}"
+    words = ("--format", tool)
+    assert found.content == exported(page, tmp_path / "some.json", *words, "--config", str(config))
+    records = {record.id: record for record in records_in(found.json())}
+    assert records["x2"].given[-1].label == "animal" and "x3" not in records
+
+    everything = client.get("/export", params={"format": tool, "all": True})
+    assert everything.content == exported(page, tmp_path / "all.json", *words, "--all")
+    assert {"x3", "q59"} <= {record.id for record in records_in(everything.json())}
+    classes = client.get("/export", params={"format": tool, "config": True})
+    assert classes.headers["content-disposition"].endswith(f'-classes{TOOLS[tool].configuration}"')
+    assert classes.content == config.read_bytes() and b"animal" in classes.content
+    page.check_nothing_is_left()
+
+
+def test_an_export_of_all_texts_has_skipped_ones(page, client, tmp_path):
+    answer(client, said("x3", "skip"))
+    found = client.get("/export", params={"format": "csv", "all": True})
+    assert found.content == exported(page, tmp_path / "all.csv", "--all")
+    rows = {row["id"]: row for row in csv.DictReader(io.StringIO(found.content.decode("utf-8-sig")))}
+    assert len(rows) == client.get("/state").json()["project"]["texts"]
+    assert rows["x3"]["skipped"] == "yes" and any(row["label"] == row["skipped"] == "" for row in rows.values())
+    refused = client.get("/export", params={"format": "csv", "config": True})
+    assert refused.status_code == 422 and "label-studio" in refused.json()["error"]
 
 
 def test_what_is_not_there_has_a_sentence(client):

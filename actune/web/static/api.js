@@ -51,8 +51,13 @@ async function ask(url, init) {
   const { response, text } = await exchange(url, init);
   const body = parsed(text);
   if (response.status === 304 || (response.ok && body !== undefined)) return { response, body };
+  throw refusal(response, body);
+}
+
+/** @param {Response} response @param {any} body */
+function refusal(response, body) {
   const sentence = typeof body?.error === "string" ? body.error : `The server answered with the status ${response.status}.`;
-  throw new Refused(response.status, body?.code ?? "", sentence, Number(response.headers.get("Retry-After")) || 0);
+  return new Refused(response.status, body?.code ?? "", sentence, Number(response.headers.get("Retry-After")) || 0);
 }
 
 /** The whole answer; a connection that breaks in its middle is no answer. @param {string} url @param {RequestInit} init */
@@ -72,6 +77,20 @@ function parsed(text) {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** A file that is made for this request, however long that takes, and its name. @param {string} url @returns {Promise<{blob: Blob, name: string}>} */
+export async function file(url) {
+  try {
+    const response = await fetch(url, { cache: "no-store", credentials: "same-origin" });
+    if (!response.ok) throw refusal(response, parsed(await response.text()));
+    const name = /filename\*=utf-8''([^;]+)/i.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+    const plain = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+    return { blob: await response.blob(), name: name ? decodeURIComponent(name) : plain ?? "export" };
+  } catch (cause) {
+    if (cause instanceof Refused) throw cause;
+    throw new Unreachable("The server does not answer.", { cause });
   }
 }
 

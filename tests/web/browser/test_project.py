@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import zipfile
 
+import actune
+from actune.data.exchange import TOOLS, records_in
 from tests.web.browser.steps import CLASSES, LATE
 from tests.web.serving import serve
 
 SMALL = ("--model", "minilm", "--initial", "20", "--batch", "20", "--port", "0")
 
 
-def test_a_project_from_the_first_class_to_the_export(sit_down, started, data, truth):
+def test_a_project_from_the_first_class_to_the_export(sit_down, started, data, truth, tmp_path):
     server = started(serve(data, *SMALL))
     desk = sit_down(server, truth)
     page = desk.page
@@ -149,6 +153,29 @@ def test_a_project_from_the_first_class_to_the_export(sit_down, started, data, t
     rows = list(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
     assert {row["label"] for row in rows if row["label"]} == {"person", "location", "numeric"}
     assert {row["source"] for row in rows if row.get("source")} <= {"human"}
+
+    page.check("#with-all")
+    for tool in TOOLS:
+        with page.expect_download() as download:
+            page.click(f"[data-format={tool}]")
+        assert download.value.suggested_filename == f"questions-actune-{tool}.json"
+        records = records_in(json.loads(download.value.path().read_text(encoding="utf-8")))
+        assert len(records) == len(truth)
+        assert {each.given[-1].label for each in records if each.given} == {"person", "location", "numeric", None}
+    with page.expect_download() as download:
+        page.click("[data-config=label-studio]")
+    assert '<Choice value="person"/>' in download.value.path().read_text(encoding="utf-8")
+
+    # every model that was kept, the first one too
+    oldest = page.locator("[data-model]").last
+    with page.expect_download(timeout=LATE) as download:
+        oldest.click()
+    name = oldest.get_attribute("data-model")
+    assert download.value.suggested_filename == f"questions-actune-{name}.zip"
+    with zipfile.ZipFile(download.value.path()) as packed:
+        packed.extractall(tmp_path / "model")
+    model = actune.load(tmp_path / "model" / name)
+    assert model.predict(["where is oslo ?"])[0].label in CLASSES
 
     # the page is closed, opened again, and goes on
     labels = desk.state()["labels"]

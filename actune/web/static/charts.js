@@ -26,7 +26,7 @@ export function curve(lines, along) {
   const floor = Math.max(0, Math.floor((least - 0.02) * 10) / 10);
   const x = (/** @type {number} */ value) => LEFT + (value / (highest || 1)) * (WIDTH - LEFT - RIGHT);
   const y = (/** @type {number} */ share) => TOP + ((1 - share) / (1 - floor || 1)) * (HEIGHT - TOP - BOTTOM);
-  const grid = ticks(floor, 1).map((share) => [
+  const grid = ticks(floor, 1).flatMap((share) => [
     svg("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(share), y2: y(share) }),
     svg("text", { class: "tick end", x: LEFT - 8, y: y(share) + 4 }, percent(share)),
   ]);

@@ -31,8 +31,7 @@ export class Deck extends EventTarget {
     this.done = [];
     /** @type {Step[]} */
     this.undone = [];
-    const kept = read(this.shelf);
-    if (kept) [this.done, this.undone] = [kept.done ?? [], kept.undone ?? []];
+    this.readSteps();
     /** @type {Offer|null} */
     this.offer = null; // to let the last answer count for near-duplicates of its text
     this.exhausted = false;
@@ -46,7 +45,11 @@ export class Deck extends EventTarget {
     this.shownAt = performance.now();
     /** @type {number|undefined} */
     this.keeping = undefined;
-    addEventListener("pagehide", () => this.writeSteps());
+    this.turn = 0; // of those to texts that are fetched first, the newest counts
+    this.turning = false; // until it has come, no key may mean the text that still stands there
+    addEventListener("pagehide", () => this.keeping === undefined || this.writeSteps());
+    addEventListener("storage", ({ key }) => key === this.shelf && this.readSteps()); // tabs share what can be undone
+    outbox.addEventListener("elsewhere", (event) => this.hear(/** @type {CustomEvent} */ (event).detail));
   }
 
   /** @returns {Card|null} */
@@ -70,7 +73,7 @@ export class Deck extends EventTarget {
     const held = new Set(this.cards.map(({ id }) => id));
     const seen = new Map();
     for (const row of rows) if (WORDS.has(row.kind) && !held.has(row.id) && !seen.has(row.id)) seen.set(row.id, row);
-    const old = [...seen.values()].reverse().filter(({ kind }) => kind === "label" || kind === "skip" || kind === "unsure");
+    const old = [...seen.values()].reverse().filter(({ kind }) => WORDS_THAT_STAND.has(kind));
     this.cards.unshift(...old.map((row) => card(row, { kind: row.kind, label: row.label })));
     this.place += old.length;
   }
@@ -108,12 +111,28 @@ export class Deck extends EventTarget {
   /** A word on the text on the table, and on to the next. @param {string} kind @param {string|null} [label] */
   answer(kind, label = null) {
     const here = this.current;
-    if (!here) return;
+    if (!here || this.turning) return;
     const after = { kind, label };
     if (!same(here.word, after)) this.step({ id: here.id, before: here.word, after }, this.looked());
     this.offer = kind === "label" && label !== null && here.alike > 0 ? { id: here.id, label, count: here.alike } : null;
+    this.goOn();
+  }
+
+  /** To the next text without a word. */
+  goOn() {
     const next = this.cards.findIndex((each, place) => place > this.place && !each.word);
     this.go(next < 0 ? this.cards.length : next);
+  }
+
+  /** What was said in another tab: no text is asked about in two of them. @param {import("./outbox.js").Letter} letter */
+  hear({ path, body }) {
+    const here = this.cards.find(({ id }) => id === body.id);
+    if (!here || (path !== "/answers" && path !== "/remarks")) return;
+    if (path === "/remarks") Object.assign(here, { note: body.note ?? here.note, flag: body.flag ?? here.flag });
+    else here.word = WORDS_THAT_STAND.has(body.kind) ? { kind: body.kind, label: body.label ?? null } : null;
+    if (here !== this.current) return;
+    if (here.word) this.goOn();
+    else this.changed();
   }
 
   /** @param {Step} step @param {number} [seconds] */
@@ -138,9 +157,9 @@ export class Deck extends EventTarget {
 
   /** @param {string} id */
   takeBack(id) {
-    const place = this.done.findLastIndex((step) => step.id === id && step.applied !== undefined);
-    if (place < 0) return;
-    const [step] = this.done.splice(place, 1);
+    const step = this.done.filter((each) => each.id === id && each.applied !== undefined).pop();
+    if (!step) return;
+    this.done.splice(this.done.lastIndexOf(step), 1);
     this.undone.push(step);
     this.tell(id, step.applied ?? "", "take-back");
     this.keepSteps();
@@ -200,13 +219,21 @@ export class Deck extends EventTarget {
   async show(id, word) {
     this.keepSteps();
     let place = this.cards.findIndex((each) => each.id === id);
+    this.turn += 1;
+    const turn = this.turn;
     if (place < 0) {
+      this.turning = true;
       const found = await get(`/texts/${encodeURIComponent(id)}`).catch(() => null);
-      if (!found) return this.changed();
-      place = this.place;
-      this.cards.splice(place, 0, card(found, word === undefined ? wordOf(found.answer) : word));
+      if (found) {
+        place = this.place;
+        this.cards.splice(place, 0, card(found, word === undefined ? wordOf(found.answer) : word));
+        if (turn !== this.turn) this.place += 1; // another turn came after this one: its text stays
+      }
     }
-    this.go(place);
+    if (turn !== this.turn) return;
+    this.turning = false;
+    if (place < 0) this.changed();
+    else this.go(place);
   }
 
   /** @param {number} place */
@@ -217,11 +244,11 @@ export class Deck extends EventTarget {
     this.changed();
   }
 
-  /** @param {{note?: string, flag?: boolean}} remark */
-  remark(remark) {
-    if (!this.current) return;
-    Object.assign(this.current, remark);
-    this.outbox.remark({ id: this.current.id, ...remark });
+  /** @param {{note?: string, flag?: boolean}} remark @param {Card|null} [card] */
+  remark(remark, card = this.turning ? null : this.current) {
+    if (!card) return;
+    Object.assign(card, remark);
+    this.outbox.remark({ id: card.id, ...remark });
     this.changed();
   }
 
@@ -236,7 +263,14 @@ export class Deck extends EventTarget {
   }
 
   writeSteps() {
+    clearTimeout(this.keeping);
+    this.keeping = undefined;
     keep(this.shelf, { done: this.done, undone: this.undone });
+  }
+
+  readSteps() {
+    const kept = read(this.shelf);
+    if (kept) [this.done, this.undone] = [kept.done ?? [], kept.undone ?? []];
   }
 
   changed() {
@@ -245,6 +279,7 @@ export class Deck extends EventTarget {
   }
 }
 
+const WORDS_THAT_STAND = new Set(["label", "skip", "unsure"]);
 const WORDS = new Set(["label", "skip", "unsure", "clear", "unskip", "retract"]);
 
 /** @param {any} told @param {Word|null} word @returns {Card} */
@@ -256,7 +291,7 @@ function card(told, word) {
 }
 
 /** @param {any} answer @returns {Word|null} */
-function wordOf(answer) {
+export function wordOf(answer) {
   if (!answer) return null;
   const kind = answer.kind === "decide" ? (answer.label === null ? "skip" : "label") : answer.kind;
   return { kind, label: answer.label ?? null };

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-/** @param {string} title @param {string} [words] @param {...Node} actions */
+/** @param {string} title @param {string} [words] @param {...(Node|false)} actions */
 export function emptyFace(title, words, ...actions) {
   return h("section", { class: "face" }, h("h2", {}, title), words && h("p", {}, words),
     actions.length > 0 && h("div", { class: "row" }, actions));

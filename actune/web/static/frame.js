@@ -38,7 +38,7 @@ export function frame(app) {
   const drawTraining = () => fill(training, trainingLine(app.live.state.training));
   const drawBanners = () => fill(banners, offlineBanner(app), refusedBanner(app), failedBanner(app));
   element.addEventListener("viewchange", () => {
-    for (const link of links) link.toggleAttribute("aria-current", link.dataset.view === element.dataset.view);
+    for (const link of links) link.dataset.view === element.dataset.view ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   });
   for (const event of ["change", "saved", "refused"]) app.outbox.addEventListener(event, () => { drawSaved(); drawBanners(); });
   app.live.addEventListener("connection", drawBanners);
@@ -84,9 +84,10 @@ function offlineBanner(app) {
 /** @param {import("./app.js").App} app */
 function refusedBanner(app) {
   return app.outbox.refused().map(({ key, letter }) => {
-    const word = letter.body.label ?? letter.body.kind ?? "note";
+    const word = letter.body.label ?? letter.body.kind;
     const what = letter.path === "/near-duplicates" ? `“${word}” was not applied to near-duplicates`
-      : letter.path === "/review/disagreements" ? `That “${word}” is right was not saved` : `The answer “${word}” was not saved`;
+      : letter.path === "/review/disagreements" ? `That “${word}” is right was not saved`
+        : letter.path === "/remarks" ? "The note was not saved" : `The answer “${word}” was not saved`;
     return banner("error", `${what}: ${letter.refused}`,
       { name: "Send again", does: () => app.outbox.again(key) }, { name: "Discard", does: () => app.outbox.discard(key) });
   });

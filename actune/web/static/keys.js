@@ -35,14 +35,33 @@ export function classKeys(classes) {
   return Array.from({ length: classes }, (_, place) => all[place] ?? null);
 }
 
+/**
+ * What is printed on the key: a French keyboard gives its digits only with Shift, and a Greek one no Latin letters.
+ * There the place of the key on the keyboard decides.
+ * @param {KeyboardEvent} event
+ */
+export function printed(event) {
+  const [, digit, letter] = /^(?:Digit(\d)|Key([A-Z]))$/.exec(event.code) ?? [];
+  if (digit && !event.shiftKey && !/^[0-9a-z]$/i.test(event.key)) return digit;
+  return letter && /^[^a-z]$/iu.test(event.key) && /\p{L}/u.test(event.key) ? letter.toLowerCase() : event.key;
+}
+
+/** The key of a class that is pressed, if it is one: Shift belongs to commands, but some keyboards need it for digits. @param {KeyboardEvent} event */
+export function classKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  const key = printed(event);
+  return event.shiftKey && !DIGITS.includes(key) ? null : key;
+}
+
 /** The command of a key press, or none. @param {KeyboardEvent} event @returns {string|null} */
 export function command(event) {
+  const key = printed(event);
   if (event.ctrlKey || event.metaKey) {
-    if (event.key.toLowerCase() === "z") return event.shiftKey ? "redo" : "undo";
-    return event.key.toLowerCase() === "y" ? "redo" : null;
+    if (key.toLowerCase() === "z") return event.shiftKey ? "redo" : "undo";
+    return key.toLowerCase() === "y" ? "redo" : null;
   }
   if (event.altKey) return null;
-  const pressed = { " ": "Space", ArrowLeft: "←", ArrowRight: "→" }[event.key] ?? event.key;
+  const pressed = { " ": "Space", ArrowLeft: "←", ArrowRight: "→" }[key] ?? key;
   return COMMANDS.find(({ keys }) => keys.includes(pressed.length === 1 ? pressed.toUpperCase() : pressed))?.name ?? null;
 }
 

@@ -13,7 +13,7 @@ const FIRST_WAIT = 500; // milliseconds; doubled after each failure
 const LONGEST_WAIT = 15_000;
 const PATIENCE = 6; // mistakes of the server in a row, after which one answer no longer holds up the others
 
-/** Events: `change` (what waits), `saved` (detail: the server's reply), `refused`, `locked` (no permission). */
+/** Events: `change` (what waits), `saved` (detail: the server's reply), `refused`, `locked` (no permission), `elsewhere` (detail: what another tab of this browser puts in). */
 export class Outbox extends EventTarget {
   /** @param {string} owner the project and the person: another project may use the same port later */
   constructor(owner) {
@@ -29,6 +29,7 @@ export class Outbox extends EventTarget {
     /** @type {number|undefined} */
     this.timer = undefined;
     addEventListener("online", () => this.flush());
+    addEventListener("storage", (event) => this.hear(event)); // which comes from other tabs only
     addEventListener("beforeunload", (event) => {
       if (fragile(this.prefix)) event.preventDefault();
     });
@@ -88,6 +89,13 @@ export class Outbox extends EventTarget {
     if (letter) keep(key, { path: letter.path, body: letter.body });
     this.changed();
     this.flush();
+  }
+
+  /** @param {StorageEvent} event */
+  hear({ key, oldValue, newValue }) {
+    if (!key?.startsWith(this.prefix)) return;
+    if (oldValue === null && newValue !== null) this.dispatchEvent(new CustomEvent("elsewhere", { detail: JSON.parse(newValue) }));
+    this.changed();
   }
 
   changed() {

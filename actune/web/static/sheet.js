@@ -9,7 +9,7 @@ export function commandsSheet(app) {
   const { classes } = app.live;
   const keys = classKeys(classes.length);
   const many = classes.length > MANY;
-  const rows = COMMANDS.map(({ keys: pressed, does }) => line(pressed.map((key) => (many && /^[A-Z]$/.test(key) ? `Shift+${key}` : key)), does));
+  const rows = COMMANDS.filter(({ name }) => many || name !== "find").map(({ keys: pressed, does }) => line(pressed.map((key) => (many && /^[A-Z]$/.test(key) ? `Shift+${key}` : key)), does));
   const some = classes.slice(0, 26).flatMap(({ name }, place) => (keys[place] && !many ? [line([/** @type {string} */ (keys[place]).toUpperCase()], name)] : []));
   openDialog("Keys", [
     h("div", { class: "keys" },

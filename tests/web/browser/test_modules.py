@@ -53,6 +53,36 @@ def test_the_classes_that_are_written_down(call, written, names, twice):
     assert call("views/start.js", "m.read(words[0])", written) == {"names": names, "twice": twice}
 
 
+@pytest.mark.parametrize(
+    "pressed, name, key",
+    [
+        ({"key": "1", "code": "Digit1"}, None, "1"),
+        ({"key": "&", "code": "Digit1"}, None, "1"),  # a French keyboard, where digits need Shift
+        ({"key": "1", "code": "Digit1", "shiftKey": True}, None, "1"),
+        ({"key": "é", "code": "Digit2"}, None, "2"),
+        ({"key": "!", "code": "Digit1", "shiftKey": True}, None, None),
+        ({"key": "1", "code": "Numpad1"}, None, "1"),
+        ({"key": "/", "code": "Digit7", "shiftKey": True}, "find", None),  # a German one
+        ({"key": "г", "code": "KeyU"}, "undo", "u"),  # a Russian one
+        ({"key": "я", "code": "KeyZ", "ctrlKey": True}, "undo", None),
+        ({"key": "c", "code": "KeyI"}, None, "c"),  # Dvorak: what is printed counts
+        ({"key": "U", "code": "KeyU", "shiftKey": True}, "undo", None),
+        ({"key": "ö", "code": "Semicolon"}, None, "ö"),
+    ],
+)
+def test_keyboards_of_other_languages(call, pressed, name, key):
+    expression = "(event => [m.command(event), m.classKey(event)])(new KeyboardEvent('keydown', words[0]))"
+    assert call("keys.js", expression, pressed) == [name, key]
+
+
+def test_a_search_takes_every_sign_as_it_is(call):
+    ranked = "m.ranked([{name: 'reply to e-mail'}, {name: 'C++ (new)'}], words[0]).map(each => each.name)"
+    for letters in ("-", "e-", "+", "(", "[", "\\", "/", "^", "$", "]"):
+        assert isinstance(call("views/picker.js", ranked, letters), list), letters
+    assert call("views/picker.js", ranked, "e-m") == ["reply to e-mail"]
+    assert call("views/picker.js", ranked, "c++") == ["C++ (new)"]
+
+
 def test_a_search_puts_beginnings_first(call):
     names = ["late refund", "refund", "prefund", "Refund today", "fee (refund)", "cash"]
     found = call(

@@ -37,7 +37,7 @@ def test_two_people_disagree_and_an_owner_decides(sit_down, started, data, truth
     olga.see("h2", "Nothing to decide")
     olga.shots_of_all("adjudication-empty")
 
-    hers = anna.label(14)
+    hers = anna.label(24)
     anna.wait_until_saved()
     his = label_some(ben, hers)
     ben.wait_until_saved()

@@ -68,6 +68,26 @@ def test_one_answer_for_all_near_duplicates_and_back(page):
     assert desk.state()["labels"] == labels
 
 
+def test_a_change_of_an_older_answer_is_undone_to_what_stood_there(page):
+    """The history lists all answers; an undo brings back the newest one, not the one in that line."""
+    desk = page
+    text = desk.answer("human")
+    desk.press("u")
+    desk.wait_for("text => document.querySelector('#text')?.innerText === text", text)
+    desk.answer("location")
+    desk.wait_until_saved()
+    desk.go("review/history")
+    line = desk.page.locator(".log > li").last
+    assert "human" in line.inner_text()
+    line.locator("[data-does=edit]").click()
+    line.locator("select").select_option("numeric")
+    line.locator("[data-does=save]").click()
+    desk.page.click(".toast button:has-text('Undo')")
+    desk.wait_for("text => document.querySelector('#text')?.innerText === text", text)
+    desk.wait_until_saved()
+    assert [row["label"] for row in desk.history()] == ["location", "numeric", "location", None, "human"]
+
+
 def test_going_on_leaves_near_duplicates_open(page):
     desk = page
     offered(desk)

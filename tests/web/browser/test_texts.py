@@ -56,6 +56,83 @@ def test_a_long_text_folds(sit_down, started, odd):
     assert folded < 400 < unfolded
 
 
+def test_a_text_of_a_million_letters(sit_down, started, tmp_path):
+    """It is laid out when somebody unfolds it; keys stay fast before."""
+    huge = "word 🙂 " * 150_000
+    data = written(tmp_path / "huge.csv", [huge, *map(str, range(9))])
+    desk = sit_down(started(serve(data, "--labels", "a,b", "--no-training", "--port", "0")))
+    desk.go("label/q0")
+    desk.see(".text.folded", "word")
+    shown = "document.querySelector('#text').textContent"
+    assert huge.startswith(desk.page.evaluate(shown)) and len(desk.page.evaluate(shown)) < 10_000
+    desk.see("article > button", "Show more of 1,200,000 characters")
+    desk.press("e")
+    desk.see("article > button", "50,000 of 1,200,000 characters are shown")
+    assert huge.startswith(desk.page.evaluate(shown)) and len(desk.page.evaluate(shown)) > 40_000
+    desk.press("1")
+    desk.wait_until_saved()
+    assert desk.history()[0]["id"] == "q0"
+
+
+ARRIVES = """() => {
+    const round = { round: 7, knows: 20, fine_tuned: false };
+    const real = window.fetch;
+    window.fetch = async (url, init) => {
+        const response = await real(url, { ...init, headers: {} });
+        if (!String(url).endsWith('/state')) return real(url, init);
+        return new Response(JSON.stringify({ ...await response.json(), model: round }), { status: 200 });
+    };
+}"""
+
+
+def test_a_note_outlives_the_arrival_of_a_model(sit_down, started, data):
+    desk = sit_down(started(serve(data, "--labels", "a,b", "--no-training", "--port", "0")))
+    noted = desk.text
+    desk.press("n")
+    desk.page.keyboard.type("half a thou")
+    desk.page.evaluate(ARRIVES)
+    desk.see(".toast", "A new model has arrived")
+    desk.page.keyboard.type("ght …  «ñ» 日本 🙂 <b>")
+    assert desk.page.input_value(".note textarea") == "half a thought …  «ñ» 日本 🙂 <b>"
+    desk.page.click(".class[data-label=b]")  # which leaves the text with its note
+    desk.wait_for("text => document.querySelector('#text')?.innerText !== text", noted)
+    desk.wait_until_saved()
+    (row,) = [row for row in desk.history() if row["text"] == noted and row["kind"] == "label"]
+    assert (row["label"], row["note"]) == ("b", "half a thought …  «ñ» 日本 🙂 <b>")
+
+
+def test_a_key_after_an_undo_means_the_text_that_comes_back(sit_down, started, data, truth):
+    """The text is fetched first; the key does not answer the one that still stands there."""
+    desk = sit_down(started(serve(data, "--labels", "a,b", "--initial", "60", "--no-training", "--port", "0")), truth)
+    for _ in range(30):
+        desk.answer("a")
+    desk.wait_until_saved()
+    desk.page.reload()
+    table = desk.text
+    desk.page.route("**/api/v1/texts/**", lambda route: (desk.page.wait_for_timeout(400), route.continue_()))
+    desk.press(*"u" * 25, "2")
+    desk.page.wait_for_timeout(300)
+    desk.press("2", "2")
+    desk.wait_until_saved()
+    desk.page.wait_for_timeout(1500)
+    desk.wait_until_saved()
+    assert not [row for row in desk.history() if row["text"] == table]
+
+
+def test_the_address_names_a_text_only_while_it_is_there(sit_down, started, data):
+    desk = sit_down(started(serve(data, "--labels", "a,b", "--no-training", "--port", "0")))
+    desk.go("label/q7")
+    desk.wait_for("() => location.hash === '#/label/q7' && document.querySelector('#text')")
+    desk.page.wait_for_timeout(300)
+    text = desk.text
+    desk.press("1")
+    desk.wait_for("() => location.hash === '#/label'")
+    desk.wait_until_saved()
+    following = desk.text
+    desk.page.reload()
+    assert desk.text == following != text
+
+
 @pytest.fixture
 def many(tmp_path):
     """A project of 150 classes: one is typed, not looked for."""
@@ -111,6 +188,7 @@ def test_everything_is_done_without_a_mouse(sit_down, started, data, truth):
         assert outline != "none" or page.evaluate("document.activeElement === document.body"), seen[-1]
     assert any("Skip" in words for words in seen) and any("Why" in words for words in seen)
     assert page.locator("#saved-live").inner_text().strip() == "Saved"
+    assert page.locator(".top nav [aria-current=page]").all_inner_texts() == ["Label"]
     unnamed = page.evaluate("""[...document.querySelectorAll('button, a, input, select, textarea')]
         .map(each => each.innerText || each.ariaLabel || each.labels?.length || each.title)
         .filter(name => !String(name ?? '').trim()).length""")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actune.web.accounts import Accounts
-from tests.web.browser.steps import SOON
+from tests.web.browser.steps import SOON, written
 from tests.web.serving import serve
 
 PASSWORD = "correct horse battery"
@@ -28,6 +28,20 @@ def test_two_people_never_get_the_same_question(sit_down, started, data, truth):
     assert len({*answered["anna"], *answered["ben"]}) == 24
     by = {row["text"]: row["by"] for row in desks[0].history()}
     assert by == {text: name for name, texts in answered.items() for text in texts}
+
+
+def test_somebody_for_whom_no_text_is_left_is_told_why(sit_down, started, tmp_path):
+    data = written(tmp_path / "few.csv", [f"text {number}" for number in range(8)])
+    server = started(serve(data, "--labels", "a,b", "--initial", "8", "--no-training", "--port", "0"))
+    accounts = Accounts(server.folder)
+    for name in ("anna", "ben"):
+        accounts.add(name, "annotator", PASSWORD)
+    anna = sit_down(server, login=("anna", PASSWORD))
+    assert anna.text
+    ben = sit_down(server, login=("ben", PASSWORD))
+    ben.see(".face h2", "Other people have the open texts")
+    ben.shots_of_all("others")
+    assert ben.page.locator(".face a, .face button").all_inner_texts() == ["Progress"]
 
 
 def test_an_annotator_has_no_buttons_of_an_owner(sit_down, started, data, truth):

@@ -3,7 +3,7 @@
 import { get } from "../api.js";
 import { fill, h, icon, kbd, say } from "../dom.js";
 import { emptyFace, loadInto, waitingFace } from "../faces.js";
-import { belongsToFocus, command } from "../keys.js";
+import { belongsToFocus, classKey, command } from "../keys.js";
 import { count } from "../words.js";
 import { classPicker } from "./picker.js";
 
@@ -103,7 +103,7 @@ export function adjudication(app) {
     if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]") || belongsToFocus(event)) return;
     const bare = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (rows.length && bare && picker.many && /^\p{L}$/u.test(event.key) && !event.shiftKey) return void (event.preventDefault(), picker.find(event.key));
-    const label = rows.length && bare && !event.shiftKey ? picker.byKey(event.key) : null;
+    const label = rows.length ? picker.byKey(classKey(event)) : null;
     const does = label === null ? { skip: leaveOut, next: later, undo }[command(event) ?? ""] : () => decide(label);
     if (!does || (event.repeat && label !== null)) return;
     event.preventDefault();

@@ -23,7 +23,7 @@ export function classesView(app) {
     fill(place, h("ul", { class: "class-list" }, classes.map((/** @type {any} */ each) => h("li", { "data-class": each.name, class: each.retired ? "retired" : null },
       h("div", {}, h("p", { class: "name", dir: "auto" }, each.name, each.retired && h("span", { class: "soft" }, " (retired)")), each.description && h("p", { class: "soft", dir: "auto" }, each.description), h("p", { class: "soft" }, count(each.answers, "answer"))),
       app.owner && h("div", { class: "row" }, each.retired ? action("Restore", () => confirmChange({ kind: "restore", name: each.name }, `Restore “${each.name}”`)) : [
-        action("Rename", () => rename(each.name)), action("Merge", () => merge(each.name)), action("Split", () => split(each.name)),
+        action("Rename", () => rename(each.name)), action("Describe", () => describe(each)), action("Merge", () => merge(each.name)), action("Split", () => split(each.name)),
         action("Retire", () => confirmChange({ kind: "retire", name: each.name }, `Retire “${each.name}”`))])))));
   }
 
@@ -41,6 +41,13 @@ export function classesView(app) {
     const field = h("input", { type: "text", value: old, "aria-label": "New name", dir: "auto", autocomplete: "off" });
     formDialog(`Rename “${old}”`, field, () => (field.value.trim() && field.value.trim() !== old ? { kind: "rename", old, new: field.value.trim() } : null));
     field.select();
+  }
+
+  /** @param {{name: string, description?: string|null}} each */
+  function describe({ name, description }) {
+    const box = h("textarea", { rows: 3, "aria-label": "What belongs to this class", placeholder: "What belongs to this class", dir: "auto" });
+    box.value = description ?? "";
+    formDialog(`Describe “${name}”`, box, () => (box.value.trim() !== (description ?? "") ? { kind: "describe", name, description: box.value.trim() } : null));
   }
 
   /** @param {string} old */

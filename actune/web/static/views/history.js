@@ -3,6 +3,7 @@
 import { get } from "../api.js";
 import { fill, h, icon } from "../dom.js";
 import { emptyFace, loadInto } from "../faces.js";
+import { wordOf } from "../deck.js";
 import { moment } from "../words.js";
 import { said } from "./text.js";
 
@@ -65,14 +66,22 @@ function line(app, row) {
       h("div", { class: "row" }, h("button", { class: "plain", "data-does": "edit", onclick: edit }, "Change"), h("a", { class: "button plain", href: `#/label/${encodeURIComponent(row.id)}` }, "Open")));
   }
 
+  /** What stands on the text now, which an undo brings back: this may be an older answer. */
+  async function standing() {
+    const found = await get(`/texts/${encodeURIComponent(row.id)}`).catch(() => null);
+    return wordOf(found ? found.answer : isWord ? current : null);
+  }
+
   function edit() {
     const choice = h("select", { "aria-label": "The right class" }, app.live.classes.map(({ name }) => h("option", { value: name, selected: name === current.label }, name)),
       h("option", { value: " clear" }, "No label"));
-    const save = () => {
+    const save = async (/** @type {any} */ event) => {
+      event.target.disabled = true;
       const label = choice.value === " clear" ? null : choice.value;
-      const before = { ...current };
+      const before = await standing();
       const after = label === null ? null : { kind: "label", label };
-      if (label !== before.label) app.deck.step({ id: row.id, before: before.kind === "decide" ? { ...before, kind: before.label === null ? "skip" : "label" } : before.kind === "label" || before.kind === "skip" || before.kind === "unsure" ? before : null, after });
+      if (after ? before?.kind === "label" && before.label === label : before === null) return show(); // nothing changes
+      app.deck.step({ id: row.id, before, after });
       row.before = before;
       row.kind = label === null ? "clear" : "label";
       Object.assign(current, { kind: row.kind, label });

@@ -2,7 +2,7 @@
 
 import { emptyFace, waitingFace } from "../faces.js";
 import { fill, h, icon, kbd, say } from "../dom.js";
-import { belongsToFocus, command } from "../keys.js";
+import { belongsToFocus, classKey, command } from "../keys.js";
 import { commandsSheet } from "../sheet.js";
 import { post } from "../api.js";
 import * as shelf from "../shelf.js";
@@ -24,6 +24,9 @@ export function labelView(app, part) {
   const picker = classPicker(app, (label) => answer("label", label));
   /** @type {ReturnType<typeof textCard>|null} */
   let shown = null;
+  /** @type {import("../deck.js").Card|null} */
+  let drawn = null;
+  let wanted = part ? plain(part) : null; // the text that the address names, until it is there
 
   /** @param {string} kind @param {string|null} [label] */
   function answer(kind, label = null) {
@@ -67,7 +70,7 @@ export function labelView(app, part) {
     if (belongsToFocus(event)) return;
     const bare = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (bare && picker.many && /^\p{L}$/u.test(event.key) && !event.shiftKey) return void (event.preventDefault(), picker.find(event.key));
-    const label = bare && !event.shiftKey ? picker.byKey(event.key) : null;
+    const label = picker.byKey(classKey(event));
     const named = label === null ? command(event) : null;
     if (label === null && named === null) return;
     event.preventDefault();
@@ -78,8 +81,12 @@ export function labelView(app, part) {
 
   function draw() {
     const { current } = deck;
+    if (current !== drawn && shown?.writing) return shown.saveNote(); // it belongs to the text that is left; this draws, too
     drawMeter();
     drawOffer();
+    const before = drawn;
+    drawn = current;
+    leaveAddress();
     if (!current) {
       shown = null;
       fill(place, ending(app));
@@ -88,12 +95,25 @@ export function labelView(app, part) {
       return;
     }
     const hint = suggestion();
-    shown = textCard(app, current);
     picker.draw(current, hint);
-    fill(place, shown.element, suggested(hint), picker.element);
     fill(tray, actions());
     why.show(current);
-    if (!document.querySelector("dialog[open]") && document.activeElement?.closest("input, textarea, nav, .top") === null) shown.focus();
+    if (current === before && shown?.writing) return; // a note stays while it is written
+    const searching = current === before && picker.searching;
+    shown = textCard(app, current);
+    fill(place, shown.element, suggested(hint), picker.element);
+    if (searching) picker.focus();
+    else if (!document.querySelector("dialog[open]") && document.activeElement?.closest("input, textarea, nav, .top") === null) shown.focus();
+  }
+
+  /** Once its text is left, the address names it no longer: a reload shows what was on the table. */
+  function leaveAddress() {
+    if (wanted === null) return;
+    if (deck.current?.id === wanted) wanted = "";
+    else if (wanted === "") {
+      wanted = null;
+      history.replaceState(null, "", "#/label");
+    }
   }
 
   /** @param {{label: string, confidence: number|null}|null} hint */
@@ -116,6 +136,7 @@ export function labelView(app, part) {
       button("redo", "redo", "Redo", "R", !deck.undone.length, false, true),
       button("note", "note", "Note", "N", false, Boolean(current?.note), true),
       button("flag", "flag", "Flag", "F", false, Boolean(current?.flag), true),
+      live.state.suggestions && button("suggestions", "spark", "Suggestions", "S", false, app.suggestions, true),
       button("why", null, "Why?", "W", false, why.open),
     ];
   }
@@ -145,9 +166,19 @@ export function labelView(app, part) {
       h("button", { class: "plain round", "aria-label": "Leave them open", title: "Leave them open", onclick: () => deck.dismiss() }, icon("close"))]);
   }
 
+  const names = () => JSON.stringify(live.classes.map(({ name, description }) => [name, description]));
+  let classes = names();
+  /** Somebody may have changed the classes elsewhere: a key must do what is printed. */
+  function follow() {
+    drawMeter();
+    const before = classes;
+    classes = names();
+    if (classes !== before) draw();
+  }
+
   const redraw = () => draw();
   deck.addEventListener("change", redraw);
-  live.addEventListener("change", drawMeter);
+  live.addEventListener("change", follow);
   live.addEventListener("model", redraw);
   document.addEventListener("keydown", press);
   if (part) deck.show(plain(part));
@@ -155,8 +186,9 @@ export function labelView(app, part) {
   return {
     element,
     leave() {
+      shown?.saveNote();
       deck.removeEventListener("change", redraw);
-      live.removeEventListener("change", drawMeter);
+      live.removeEventListener("change", follow);
       live.removeEventListener("model", redraw);
       document.removeEventListener("keydown", press);
       why.leave();
@@ -194,5 +226,6 @@ function ending(app) {
     await post("/train", {}).catch((problem) => app.toast(problem.message));
     live.poll();
   } }, "Train now");
-  return emptyFace("This batch is done", "The next texts are chosen by the next model.", app.owner ? train : link("progress", "Progress"), link("progress", "Progress"));
+  if (!deck.exhausted) return emptyFace("Other people have the open texts", "Those that they leave come here after some minutes.", link("progress", "Progress"));
+  return emptyFace("This batch is done", "The next texts are chosen by the next model.", app.owner && train, link("progress", "Progress"));
 }

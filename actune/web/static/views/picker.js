@@ -1,7 +1,8 @@
 /** The classes as buttons with their keys, and a search where there are many. */
 
-import { fill, h, icon, kbd } from "../dom.js";
+import { fill, h, icon, kbd, say } from "../dom.js";
 import { classKeys, MANY } from "../keys.js";
+import { count } from "../words.js";
 
 /** @param {import("../app.js").App} app @param {(label: string) => void} choose */
 export function classPicker(app, choose) {
@@ -33,6 +34,7 @@ export function classPicker(app, choose) {
       }, key ? kbd(key.toUpperCase()) : h("span", { class: "no-key" }), h("span", { class: "name", dir: "auto" }, each.name), chosen ? icon("check") : hint?.label === each.name && icon("spark"));
     }));
     grid.querySelector(".marked")?.scrollIntoView({ block: "nearest" });
+    if (searching && document.activeElement === field) say("news", found.length ? `${count(found.length, "class", "classes")}. Enter takes ${found[marked].name}.` : "No class has these letters.");
   }
 
   field.addEventListener("input", () => { marked = 0; drawButtons(); });
@@ -79,8 +81,13 @@ export function classPicker(app, choose) {
       search.hidden = !many();
       drawButtons();
     },
-    /** @param {string} key @returns {string|null} */
+    get searching() {
+      return document.activeElement === field;
+    },
+    focus: () => field.focus(),
+    /** @param {string|null} key @returns {string|null} */
     byKey(key) {
+      if (key === null) return null;
       const place = classKeys(app.live.classes.length).indexOf(key.toLowerCase());
       return place < 0 ? null : matches()[place]?.name ?? null;
     },
@@ -104,4 +111,4 @@ export function ranked(classes, written) {
 }
 
 /** @param {string} letters */
-const escaped = (letters) => letters.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+const escaped = (letters) => letters.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");

@@ -13,7 +13,7 @@ const FROM_REGION = 10; // texts that a button queues
 /** @param {import("../app.js").App} app */
 export function poolMap(app) {
   const place = h("div", { class: "pool" });
-  let leave = () => undefined;
+  let leave = () => {};
   get("/map").then((points) => {
     if (!points.ids?.length) return fill(place, none());
     const built = mapOf(app, points);

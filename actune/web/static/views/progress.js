@@ -13,15 +13,26 @@ export function progressView(app) {
   const place = h("div", {});
   const map = { leave: () => {} };
   const element = h("section", { class: "page progress-page" }, h("h1", {}, "Progress"), place);
+  const told = h("div", {});
+  let redraw = () => {};
   const load = () => loadInto(place, () => get("/progress"), (found) => {
     map.leave();
     const pool = poolMap(app);
     map.leave = pool.leave;
-    fill(place, ...parts(app, found, load), h("section", {}, h("h2", {}, "Map of the pool"), pool.element));
+    let drawn = 0;
+    redraw = () => {
+      if (drawn === innerWidth) return; // on a phone, the bar of addresses comes and goes
+      drawn = innerWidth;
+      fill(told, ...parts(app, found, load));
+    };
+    redraw();
+    fill(place, told, h("section", {}, h("h2", {}, "Map of the pool"), pool.element));
   });
+  const resized = () => redraw();
   load();
   app.live.addEventListener("model", load);
-  return { element, leave: () => { app.live.removeEventListener("model", load); map.leave(); } };
+  addEventListener("resize", resized);
+  return { element, leave: () => { app.live.removeEventListener("model", load); removeEventListener("resize", resized); map.leave(); } };
 }
 
 /** @param {import("../app.js").App} app @param {any} found @param {() => void} load */

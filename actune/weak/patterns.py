@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 SECONDS, SECONDS_PER_TEXT = 5.0, 0.002  # that one pattern may take on all texts together
+TOGETHER = 60.0  # seconds that all patterns of a file may take beyond those for each text
 LONGEST = 100_000  # letters of a pattern
 LONGEST_BRANCH = 600  # letters between two |: `regex` prepares the search for a word in cubic time, without its limit
 LARGEST = 1_000_000  # letters after `regex` has written its repetitions out: a{3} becomes aaa
@@ -37,19 +38,28 @@ class TooSlow(Exception):
         self.seconds = seconds
 
 
-def matcher(pattern: str, case: bool = False) -> Callable[[Sequence[str]], list[bool]]:
+@dataclass
+class Spent:
+    """What the patterns of one file have taken so far, beyond what each text may take: many slow ones are slow too."""
+
+    seconds: float = 0.0
+
+
+def matcher(pattern: str, case: bool = False, spent: Spent | None = None) -> Callable[[Sequence[str]], list[bool]]:
     """A function that says of each text whether the pattern occurs in it, or TooSlow."""
-    compiled = _compiled(pattern, case)
+    compiled, clock = _compiled(pattern, case), spent or Spent()
 
     def matches(texts: Sequence[str]) -> list[bool]:
-        seconds = SECONDS + SECONDS_PER_TEXT * len(texts)
-        end = time.monotonic() + seconds
+        usual = SECONDS_PER_TEXT * len(texts)
+        seconds = usual + max(min(SECONDS, TOGETHER - clock.seconds), 0)
+        began = time.monotonic()
         found = []
         for row, text in enumerate(texts):
             try:
-                found.append(bool(compiled.search(text, timeout=max(end - time.monotonic(), 0.001))))
+                found.append(bool(compiled.search(text, timeout=max(began + seconds - time.monotonic(), 0.001))))
             except TimeoutError:
                 raise TooSlow(row, seconds) from None
+        clock.seconds += max(time.monotonic() - began - usual, 0)
         return found
 
     return matches

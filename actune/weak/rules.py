@@ -14,7 +14,7 @@ from actune.core.checks import told
 from actune.core.places import is_regular
 from actune.core.printing import shortened
 from actune.errors import DataError, nearest
-from actune.weak.patterns import BadPattern, TooSlow, matcher
+from actune.weak.patterns import BadPattern, Spent, TooSlow, matcher
 from actune.weak.votes import Votes, row_number, votes_of
 
 LOG = logging.getLogger(__name__)
@@ -87,12 +87,15 @@ def _functions(path: Path) -> dict[str, Rule]:
 def _told(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {shortened(str(error), MOST_TOLD)}"
-    except Exception:  # it is somebody's own class
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # it is somebody's own class
         return type(error).__name__
 
 
 def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
+    spent = Spent()
     for place, table in enumerate(_tables(path), start=1):
         name = str(table.get("name", f"rule {place}"))[:MOST_TOLD]
         _check(path, name, table)
@@ -101,7 +104,7 @@ def _patterns(path: Path, classes: Sequence[str] | None) -> dict[str, Rule]:
         if classes is not None and table["label"] not in classes:
             known = nearest(table["label"], classes)
             raise DataError(f"{path}: rule {name!r} has the label {table['label']!r}, which is not a class: {known}")
-        rules[name] = _matcher(path, name, table)
+        rules[name] = _matcher(path, name, table, spent)
     return rules
 
 
@@ -122,10 +125,10 @@ def _check(path: Path, name: str, table: dict[str, Any]) -> None:
         raise DataError(f"{path}: rule {name!r} has case = {table['case']!r}, which must be true or false")
 
 
-def _matcher(path: Path, name: str, table: dict[str, Any]) -> Rule:
+def _matcher(path: Path, name: str, table: dict[str, Any], spent: Spent) -> Rule:
     told_pattern = f"{path}: rule {name!r} has the pattern {shortened(repr(table['pattern']), MOST_TOLD)}"
     try:
-        matches = matcher(table["pattern"], bool(table.get("case")))
+        matches = matcher(table["pattern"], bool(table.get("case")), spent)
     except BadPattern as error:
         raise DataError(f"{told_pattern}, which is not a valid regular expression ({error}): fix the pattern") from None
     label: str = table["label"]

@@ -145,6 +145,15 @@ def test_a_pattern_that_never_ends_is_one_sentence(
     assert len(said) == 1 and re.search(sentence, str(said[0]))
 
 
+def test_many_patterns_that_nearly_never_end_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SECONDS", 5.0), ("SECONDS_PER_TEXT", 0.0), ("TOGETHER", 0.5)):
+        monkeypatch.setattr(patterns, name, value)
+    slow = "[[rule]]\nname = 'slow-{}'\npattern = '(a|a)*$'\nlabel = 'praise'\n"
+    rules = file(tmp_path, "".join(slow.format(number) for number in range(100)))
+    with pytest.raises(DataError, match=r"rule 'slow-\d+' has the pattern .*, which took more than 0 s and stopped"):
+        apply_rules(rules, ["a" * 18 + "b"], CLASSES)  # each of them takes a part of a second
+
+
 def test_nested_repetitions_that_hang_re_are_answered(tmp_path: Path) -> None:
     rules = file(tmp_path, "[[rule]]\npattern = '(a+)+$'\nlabel = 'praise'")
     assert apply_rules(rules, ["a" * 40 + "b", "a" * 40], CLASSES).matrix.tolist() == [[-1], [0]]
@@ -229,6 +238,13 @@ def test_patterns_that_are_too_large_or_not_of_re_are_refused(pattern: str) -> N
 def test_odd_functions(tmp_path: Path, content: str, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         apply_rules(file(tmp_path, content, "rules.py"), TEXTS, CLASSES)
+
+
+def test_an_error_that_ends_python_when_it_is_told(tmp_path: Path) -> None:
+    told = "class Odd(Exception):\n    def __str__(self):\n        raise SystemExit(0)\n"
+    rules = file(tmp_path, f"{told}def rule_a(text):\n    raise Odd\n", "rules.py")
+    with pytest.raises(DataError, match=r"rule 'a' failed on row 1 \(Odd\): fix the rule"):
+        apply_rules(rules, TEXTS, CLASSES)
 
 
 def test_long_lists_of_words_are_patterns() -> None:

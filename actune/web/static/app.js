@@ -67,8 +67,9 @@ function run(state) {
 
   function show() {
     const [name = "", part = ""] = location.hash.replace(/^#\/?/, "").split("/");
-    const view = live.classes.length ? (VIEWS[name] ?? labelView) : startView;
-    const wanted = live.classes.length ? `${name}/${part}` : "start";
+    const begins = !live.state.project.classes.length; // those that are all retired can be restored
+    const view = begins ? startView : VIEWS[name] ?? labelView;
+    const wanted = begins ? "start" : `${name}/${part}`;
     if (wanted === address) return;
     const first = address === "";
     address = wanted;
@@ -76,7 +77,7 @@ function run(state) {
     fill(toasts);
     shown = view(app, part);
     fill(main, shown.element);
-    element.dataset.view = live.classes.length ? (name in VIEWS ? name : "label") : "start";
+    element.dataset.view = begins ? "start" : name in VIEWS ? name : "label";
     element.dispatchEvent(new Event("viewchange"));
     if (!first) /** @type {HTMLElement|null} */ (main.querySelector("[data-focus]") ?? main)?.focus();
     scrollTo(0, 0);

@@ -47,7 +47,7 @@ export class Deck extends EventTarget {
     this.keeping = undefined;
     this.turn = 0; // of those to texts that are fetched first, the newest counts
     this.turning = false; // until it has come, no key may mean the text that still stands there
-    addEventListener("pagehide", () => this.keeping === undefined || this.writeSteps());
+    for (const leaves of ["pagehide", "blur"]) addEventListener(leaves, () => this.keeping === undefined || this.writeSteps());
     addEventListener("storage", ({ key }) => key === this.shelf && this.readSteps()); // tabs share what can be undone
     outbox.addEventListener("elsewhere", (event) => this.hear(/** @type {CustomEvent} */ (event).detail));
   }

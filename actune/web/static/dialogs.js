@@ -1,6 +1,6 @@
 /** Windows over the page, which Escape closes and which give the focus back. */
 
-import { h, icon } from "./dom.js";
+import { h, icon, rememberFocus } from "./dom.js";
 
 /** @param {string} title @param {Node[]} content @param {{wide?: boolean}} [options] */
 export function openDialog(title, content, { wide = false } = {}) {
@@ -8,7 +8,11 @@ export function openDialog(title, content, { wide = false } = {}) {
   const heading = h("h2", { id: "dialog-title" }, title);
   const dialog = h("dialog", { "aria-labelledby": "dialog-title", class: wide ? "wide" : null },
     h("header", {}, heading, h("button", { class: "plain round", "aria-label": "Close", onclick: close }, icon("close"))), content);
-  dialog.addEventListener("close", () => dialog.remove());
+  const back = rememberFocus();
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    back();
+  });
   dialog.addEventListener("click", (/** @type {MouseEvent} */ event) => event.target === dialog && close());
   document.body.append(dialog);
   dialog.showModal();

@@ -73,6 +73,22 @@ export function icon(name) {
   return svg("svg", { class: "icon", viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
 }
 
+/**
+ * Where the focus is, to give it back when the page was drawn anew meanwhile: to the button of its kind in the same
+ * place, else to the page, so that nobody begins at its top again.
+ */
+export function rememberFocus() {
+  const before = /** @type {HTMLElement|null} */ (document.activeElement);
+  const kind = before?.dataset.does;
+  const all = () => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main [data-does]"))].filter((each) => each.dataset.does === kind && each.offsetParent !== null);
+  const place = kind && before ? all().indexOf(before) : -1;
+  return () => {
+    if (document.activeElement && document.activeElement !== document.body) return;
+    const found = place < 0 ? [] : all();
+    (found[Math.min(place, found.length - 1)] ?? document.getElementById("main"))?.focus();
+  };
+}
+
 /** Says something to a screen reader. @param {"saved"|"news"} where @param {string} words */
 export function say(where, words) {
   const place = document.getElementById(`${where}-live`);

@@ -27,6 +27,7 @@ def test_a_text_that_was_answered_in_another_tab_is_not_asked_again(tabs):
     second.page.bring_to_front()
     assert second.text not in done
     here = second.text
+    second.page.wait_for_timeout(500)  # here, no tab loses the focus; else the list is written at once
     second.press("u")  # and its answers are undone here
     second.wait_for("text => document.querySelector('#text').innerText === text", done[-1])
     second.wait_until_saved()

@@ -101,22 +101,31 @@ def test_a_note_outlives_the_arrival_of_a_model(sit_down, started, data):
     assert (row["label"], row["note"]) == ("b", "half a thought …  «ñ» 日本 🙂 <b>")
 
 
+SLOW = """() => {
+    const real = window.fetch;
+    window.fetch = async (url, init) => {
+        if (String(url).includes('/texts/')) await new Promise((done) => setTimeout(done, 500));
+        return real(url, init);
+    };
+}"""
+
+
 def test_a_key_after_an_undo_means_the_text_that_comes_back(sit_down, started, data, truth):
-    """The text is fetched first; the key does not answer the one that still stands there."""
+    """A text far back is fetched first; until it is there, a key does not answer the one that still stands there."""
     desk = sit_down(started(serve(data, "--labels", "a,b", "--initial", "60", "--no-training", "--port", "0")), truth)
-    for _ in range(30):
-        desk.answer("a")
+    done = [desk.answer("a") for _ in range(30)]
     desk.wait_until_saved()
     desk.page.reload()
-    table = desk.text
-    desk.page.route("**/api/v1/texts/**", lambda route: (desk.page.wait_for_timeout(400), route.continue_()))
+    assert desk.text not in done
+    desk.page.evaluate(SLOW)
     desk.press(*"u" * 25, "2")
-    desk.page.wait_for_timeout(300)
-    desk.press("2", "2")
+    desk.wait_for("text => document.querySelector('#text').innerText === text", done[5])
     desk.wait_until_saved()
-    desk.page.wait_for_timeout(1500)
+    assert not [row for row in desk.history() if row["label"] == "b"]
+    assert desk.state()["labels"] == 5
+    desk.press("2")
     desk.wait_until_saved()
-    assert not [row for row in desk.history() if row["text"] == table]
+    assert [row["text"] for row in desk.history() if row["label"] == "b"] == [done[5]]
 
 
 def test_the_address_names_a_text_only_while_it_is_there(sit_down, started, data):

@@ -2,13 +2,13 @@
 
 import { newClient, post } from "../api.js";
 import { openDialog } from "../dialogs.js";
-import { fill, h } from "../dom.js";
+import { fill, h, rememberFocus } from "../dom.js";
 import { count } from "../words.js";
 
 /** @type {import("../app.js").View} */
 export function classesView(app) {
   const place = h("div", {});
-  const undo = h("button", { onclick: undoChange }, "Undo the last change");
+  const undo = h("button", { "data-does": "undo-classes", onclick: undoChange }, "Undo the last change");
   const element = h("section", { class: "page classes-page" }, h("div", { class: "row title" }, h("h1", {}, "Classes"), h("span", { class: "gap" }), app.owner && undo),
     h("p", { class: "soft" }, "The next model learns the new set of classes. No answer is ever lost: every change can be undone."), place, app.owner && adder());
   let drawn = "";
@@ -124,6 +124,7 @@ export function classesView(app) {
   }
 
   async function undoChange() {
+    const back = rememberFocus();
     try {
       const reply = await post("/classes/undo", { client: newClient() });
       if (reply.state) app.live.take(reply.state);
@@ -132,6 +133,7 @@ export function classesView(app) {
     } catch (refusal) {
       app.toast(/** @type {Error} */ (refusal).message);
     }
+    back();
   }
 
   app.live.addEventListener("change", draw);

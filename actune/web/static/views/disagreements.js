@@ -46,8 +46,9 @@ function line(app, row) {
 
   /** @param {string} words @param {() => void} back */
   function settle(words, back) {
-    fill(actions, h("span", { class: "soft" }, words), h("button", { class: "plain", "data-does": "undo", onclick: () => { back(); ask(); } }, "Undo"));
+    fill(actions, h("span", { class: "soft" }, words), h("button", { class: "plain", "data-does": "undo", onclick: () => { back(); ask(); actions.querySelector("button").focus(); } }, "Undo"));
     entry.classList.add("settled");
+    actions.querySelector("button").focus();
   }
 
   return entry;

@@ -80,16 +80,23 @@ function line(app, row) {
       const label = choice.value === " clear" ? null : choice.value;
       const before = await standing();
       const after = label === null ? null : { kind: "label", label };
-      if (after ? before?.kind === "label" && before.label === label : before === null) return show(); // nothing changes
+      if (after ? before?.kind === "label" && before.label === label : before === null) return leave(); // nothing changes
       app.deck.step({ id: row.id, before, after });
       row.before = before;
       row.kind = label === null ? "clear" : "label";
       Object.assign(current, { kind: row.kind, label });
       app.outbox.addEventListener("saved", () => app.toast("The change is saved.", { name: "Undo", does: () => { app.deck.undo(); location.hash = "#/label"; } }), { once: true });
-      entry.replaceWith(line(app, row));
+      const fresh = line(app, row);
+      entry.replaceWith(fresh);
+      fresh.querySelector("[data-does=edit]").focus();
     };
-    fill(entry.querySelector(".row"), choice, h("button", { class: "main", "data-does": "save", onclick: save }, "Save"), h("button", { class: "plain", onclick: show }, "Cancel"));
+    fill(entry.querySelector(".row"), choice, h("button", { class: "main", "data-does": "save", onclick: save }, "Save"), h("button", { class: "plain", onclick: leave }, "Cancel"));
     choice.focus();
+  }
+
+  function leave() {
+    show();
+    entry.querySelector("[data-does=edit]").focus();
   }
   return entry;
 }

@@ -20,7 +20,7 @@ export function labelView(app, part) {
   const place = h("div", { class: "table" });
   const tray = h("div", { class: "actions" });
   const why = whyPanel(app);
-  const element = h("section", { class: "label" }, h("div", { class: "column" }, progress, offer, place, tray), why.element);
+  const element = h("section", { class: "label" }, h("div", { class: "column" }, h("h1", { class: "unseen" }, "Label"), progress, offer, place, tray), why.element);
   const picker = classPicker(app, (label) => answer("label", label));
   /** @type {ReturnType<typeof textCard>|null} */
   let shown = null;
@@ -59,10 +59,13 @@ export function labelView(app, part) {
     help: () => commandsSheet(app),
   };
 
-  const suggestion = () => {
-    const found = app.suggestions && deck.current && !deck.current.audit ? deck.current.suggestion : null;
+  /** What the model would say, shown or not. */
+  const thought = () => {
+    const found = deck.current && !deck.current.audit ? deck.current.suggestion : null;
     return found && live.classes.some(({ name }) => name === found.label) ? found : null;
   };
+
+  const suggestion = () => (app.suggestions ? thought() : null);
 
   /** @param {KeyboardEvent} event */
   function press(event) {
@@ -87,11 +90,12 @@ export function labelView(app, part) {
     const before = drawn;
     drawn = current;
     leaveAddress();
-    if (!current) {
+    if (!current || !live.classes.length) {
       shown = null;
-      fill(place, ending(app));
+      fill(place, live.classes.length ? ending(app) : emptyFace("All classes are retired", "Restore one of them, or add another one.", h("a", { class: "button main", href: "#/classes" }, "Classes")));
       fill(tray, deck.cards.length > 0 && [button("previous", "left", "Previous", "←"), button("undo", "undo", "Undo", "U", !deck.done.length)]);
       why.show(null);
+      drawn = null;
       return;
     }
     const hint = suggestion();
@@ -118,10 +122,11 @@ export function labelView(app, part) {
 
   /** @param {{label: string, confidence: number|null}|null} hint */
   function suggested(hint) {
-    if (!hint) return null;
-    return h("button", { class: "suggestion", onclick: does.accept }, icon("spark"),
+    const toggle = (/** @type {string} */ words) => h("button", { class: "plain toggle", "data-does": "suggestions", "aria-keyshortcuts": "S", title: `${words} (S)`, onclick: does.suggestions }, words);
+    if (!hint) return thought() && h("div", { class: "row" }, toggle("Show suggestions"));
+    return h("div", { class: "row" }, h("button", { class: "suggestion", onclick: does.accept }, icon("spark"),
       h("span", {}, "Suggestion: ", h("b", { dir: "auto" }, hint.label), hint.confidence === null ? "" : h("span", { class: "soft" }, ` ${percent(hint.confidence)}`)), kbd("↵"),
-      h("span", { class: "unseen" }, " Press Enter to accept it."));
+      h("span", { class: "unseen" }, " Press Enter to accept it.")), toggle("Hide"));
   }
 
   function actions() {
@@ -136,7 +141,6 @@ export function labelView(app, part) {
       button("redo", "redo", "Redo", "R", !deck.undone.length, false, true),
       button("note", "note", "Note", "N", false, Boolean(current?.note), true),
       button("flag", "flag", "Flag", "F", false, Boolean(current?.flag), true),
-      live.state.suggestions && button("suggestions", "spark", "Suggestions", "S", false, app.suggestions, true),
       button("why", null, "Why?", "W", false, why.open),
     ];
   }

@@ -63,7 +63,8 @@ function entry(app, group) {
       app.deck.offer = { id: from, label, count: group.open };
       app.deck.apply();
       element.classList.add("settled");
-      fill(actions, h("span", { class: "soft" }, icon("check"), `Applied to ${count(group.open, "text")}.`), h("button", { class: "plain", "data-does": "undo", onclick: () => { app.deck.takeBack(from); draw(); } }, "Undo"));
+      fill(actions, h("span", { class: "soft" }, icon("check"), `Applied to ${count(group.open, "text")}.`), h("button", { class: "plain", "data-does": "undo", onclick: () => { app.deck.takeBack(from); draw(); actions.querySelector("button")?.focus(); } }, "Undo"));
+      actions.querySelector("button").focus();
     } }, "Apply ", h("b", { dir: "auto" }, label), ` to ${group.open === 1 ? "the other text" : `${number(group.open)} others`}`));
   }
 

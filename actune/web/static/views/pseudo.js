@@ -2,7 +2,7 @@
 
 import { get, newClient, post } from "../api.js";
 import { sure } from "../dialogs.js";
-import { fill, h, icon } from "../dom.js";
+import { fill, h, icon, rememberFocus } from "../dom.js";
 import { emptyFace, loadInto } from "../faces.js";
 import { count, number, percent } from "../words.js";
 
@@ -45,6 +45,7 @@ export function pseudoLabels(app) {
       const many = count(ids.length, "pseudo-label");
       const words = verdict === "accept" ? "They are recorded as your own answers, and train the next model as such." : "These texts never get a pseudo-label again.";
       const name = verdict === "accept" ? "Accept" : "Reject";
+      const back = rememberFocus(); // to the next one
       if (asks && ids.length > 1 && !(await sure(`${name} ${many}?`, words, name))) return;
       try {
         const reply = await post("/review/pseudo-labels", { ids, verdict, client: newClient() });
@@ -56,6 +57,7 @@ export function pseudoLabels(app) {
           chosen.delete(id);
         }
         drawBulk();
+        back();
       } catch (problem) {
         app.toast(/** @type {Error} */ (problem).message);
       }

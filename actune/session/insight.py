@@ -155,10 +155,10 @@ class Insight(RunRecord):
         """
         import numpy as np
 
-        limit, labels = checked_count(limit, "limit") or 50, self.labels().without(hidden)
-        arrays = self._arrays(self.selected - 1)
-        if "seen_classes" not in arrays or not labels.of_row:
+        limit, arrays = checked_count(limit, "limit") or 50, self._arrays(self.selected - 1)
+        if "seen_classes" not in arrays:
             return []
+        labels = self.labels().without(hidden)
         seen = arrays["seen_classes"]
         rows = np.asarray([row for row in sorted(labels.of_row) if row < len(seen)], np.int64)
         said = np.asarray([labels.of_row[row] for row in rows.tolist()], np.int64)
@@ -243,8 +243,10 @@ class Insight(RunRecord):
 
     def _standing_pseudo_labels(self) -> tuple[PseudoLabels, Any]:
         """The newest pseudo-labels of texts that nobody has answered or skipped, and the memory bank behind them."""
-        labels = self.labels()
         _, found, memory = self.newest_choice()
+        if not len(found):
+            return found, memory
+        labels = self.labels()
         return self.usable(found).without({*labels.of_row, *labels.skipped}), memory
 
     def map_points(self) -> MapPoints | None:

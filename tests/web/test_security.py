@@ -109,6 +109,12 @@ def test_a_malformed_answer_gets_a_sentence_and_changes_nothing(served, body):
     assert (before["labels"], before["skipped"]) == (after["labels"], after["skipped"])
 
 
+def test_a_number_that_no_database_holds_is_refused(served):
+    with served.program() as client:
+        for path in ("/history?before=", "/review/pseudo-labels?region=", "/review/near-duplicates?offset="):
+            assert client.get(f"{path}{2**64}").status_code == 422
+
+
 def test_hostile_texts_and_class_names_come_back_as_json_and_nothing_else(served):
     with served.program() as client:
         found = client.get("/texts/x0")

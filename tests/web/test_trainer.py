@@ -121,3 +121,17 @@ def test_a_trainer_that_cannot_be_started_is_told_about_and_tried_again(trainer,
     trainer.ask_for("advance")
     wait_until(lambda: trainer.state()["state"] == "idle")
     assert jobs(tmp_path) == ["advance"]
+
+
+def test_who_asks_for_more_waits_seldom_where_much_is_answered_and_never_where_all_is(desk, monkeypatch):
+    from actune.web.routes import labelling
+
+    drawn: list[int] = []
+    monkeypatch.setattr(desk.session, "draw", lambda n: drawn.append(n) or n)
+    labelling.more(desk, 3)
+    monkeypatch.setattr(labelling, "MANY", 5)
+    desk.session.tell([Answer(str(row), "a") for row in range(6)])
+    labelling.more(desk, 3)
+    desk.session.tell([Answer(str(row), None) for row in range(6, 40)])
+    assert labelling.more(desk, 3) == 0
+    assert drawn == [3, labelling.AT_ONCE]

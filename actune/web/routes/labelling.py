@@ -17,7 +17,8 @@ from actune.web.people import By, Person
 from actune.web.refusals import Refused
 
 LARGE = 100_000  # texts of a pool that takes long to draw from, and longer to embed
-AT_ONCE = 100  # so many are drawn from it then
+MANY = 2_000  # answers among which a draw must look
+AT_ONCE = 100  # so many are drawn then
 
 
 def labelling(desk: Desk) -> APIRouter:
@@ -88,7 +89,10 @@ def labelling(desk: Desk) -> APIRouter:
 
 def more(desk: Desk, n: int) -> int:
     """More questions for somebody who is faster than the trainer: nobody waits for a model."""
-    if len(desk.session.pool) > LARGE:
+    counts, texts = desk.session.store.counts(), len(desk.session.pool)
+    if (done := counts.labelled + counts.skipped) >= texts:
+        return 0  # at once, also where a million texts have a label
+    if texts > LARGE or done > MANY:
         n = max(n, AT_ONCE)
     return desk.session.draw(n) or desk.session.draw_unsure(n)
 

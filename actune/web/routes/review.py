@@ -17,6 +17,7 @@ from actune.web.desk import Desk
 from actune.web.people import By, Owner
 from actune.web.refusals import Refused
 
+LAST = 10**9  # a number that no answer, text or region has: more do not fit into every database
 Some = Annotated[str | None, Query(max_length=wire.LONGEST_NAME)]
 
 
@@ -29,7 +30,7 @@ def review(desk: Desk) -> APIRouter:
     def history(
         person: By,
         limit: int = Query(50, ge=1, le=1_000),
-        before: int | None = Query(None, ge=0),
+        before: int | None = Query(None, ge=0, le=LAST),
         search: Some = None,
         label: Some = None,
         by: Some = None,
@@ -71,7 +72,7 @@ def review(desk: Desk) -> APIRouter:
     def near_duplicates(
         person: By,
         which: Which = "all",
-        offset: int = Query(0, ge=0, le=10**9),
+        offset: int = Query(0, ge=0, le=LAST),
         limit: int = Query(20, ge=1, le=100),
     ) -> Response:
         """Groups of texts that are nearly the same, the largest first."""
@@ -83,8 +84,8 @@ def review(desk: Desk) -> APIRouter:
         person: By,
         label: Some = None,
         min_confidence: float | None = Query(None, ge=0, le=1),
-        region: int | None = Query(None, ge=0),
-        offset: int = Query(0, ge=0, le=10**9),
+        region: int | None = Query(None, ge=0, le=LAST),
+        offset: int = Query(0, ge=0, le=LAST),
         limit: int = Query(50, ge=1, le=1_000),
     ) -> Response:
         """The pseudo-labels of the newest round that still count."""

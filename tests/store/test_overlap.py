@@ -295,3 +295,16 @@ def test_a_log_with_every_kind_is_whole_after_a_replay(store: Store) -> None:
         label(store, "ann", row, 0, "retract")
     words = replay(store.answers(), store.class_changes())
     assert words.latest == {} and not problems_of(store)
+
+
+def test_a_reader_of_the_history_gets_what_others_said_only_where_one_person_answers(store: Store) -> None:
+    for by in ("ann", "ben"):
+        for row in (0, 1, 2):
+            label(store, by, row, 0 if by == "ann" else 1)
+
+    def seen(reader: str | None, **words: Any) -> list[tuple[str, int]]:
+        return [(answer.by, answer.row) for answer in store.history(reader=reader, **{"limit": 10, **words})]
+
+    assert seen(None) == [("ben", 2), ("ben", 1), ("ben", 0), ("ann", 2), ("ann", 1), ("ann", 0)]
+    assert seen("ann") == [("ben", 1), ("ann", 2), ("ann", 1), ("ann", 0)]
+    assert seen("cleo", limit=1) == [("ben", 1)] and seen("cleo", by="ann", before=4) == [("ann", 1)]

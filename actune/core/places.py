@@ -92,6 +92,8 @@ def open_regular(path: Path, refusal: type[ActuneError] = RunFolderError, follow
         link = not follow and path.is_symlink()
         why = "it is a link" if link else error.strerror or type(error).__name__
         raise refusal(f"cannot read {str(path)!r}: {why}") from error
+    except ValueError as error:  # a NUL, or half a character
+        raise refusal(f"there is no file {str(path)!r}, whose name no file can have: check the path") from error
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode):
         os.close(handle)

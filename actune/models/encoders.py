@@ -41,7 +41,9 @@ def choose_device(name: str = "auto") -> torch.device:
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise ModelError("this machine has no CUDA device: use --device cpu")
     try:
-        return torch.empty(0, device=name).device
+        number = torch.zeros(1, device=name)
+        number.item()  # `meta` takes arrays, and gives nothing back
+        return number.device
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ModelError(f"this machine has no device {name!r}: use --device cpu") from error
 

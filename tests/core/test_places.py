@@ -64,6 +64,12 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
         open_regular(tmp_path / "endless")
 
 
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_name_that_no_file_can_have_is_refused(tmp_path, name):
+    with pytest.raises(DataError, match=r"there is no file .*, whose name no file can have"):
+        open_regular(tmp_path / name, DataError)
+
+
 def test_links_are_followed_only_where_they_may_be(tmp_path):
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "link").symlink_to(tmp_path / "file")

@@ -203,6 +203,8 @@ def test_devices() -> None:
     assert choose_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
     with pytest.raises(ModelError, match="this machine has no device 'gpu': use --device cpu"):
         choose_device("gpu")
+    with pytest.raises(ModelError, match="this machine has no device 'meta': use --device cpu"):
+        choose_device("meta")
 
 
 def test_a_missing_gpu_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

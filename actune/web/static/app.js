@@ -57,6 +57,7 @@ function run(state) {
     suggestions: shelf.read("actune/suggestions") !== false,
     toast,
   };
+  app.deck.follow(state.project.classes);
   document.title = `${state.project.name} · actune`;
   const { element, main, toasts } = frame(app);
   fill(root, element);
@@ -105,6 +106,7 @@ function run(state) {
   let classes = signature(live);
   live.addEventListener("change", () => {
     const now = signature(live);
+    app.deck.follow(live.state.project.classes);
     if (now !== classes) app.deck.renew();
     classes = now;
     show();

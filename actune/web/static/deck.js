@@ -31,6 +31,8 @@ export class Deck extends EventTarget {
     this.done = [];
     /** @type {Step[]} */
     this.undone = [];
+    /** @type {{name: string, answers: number}[]|null} */
+    this.classes = null; // as they are called in the steps
     this.readSteps();
     /** @type {Offer|null} */
     this.offer = null; // to let the last answer count for near-duplicates of its text
@@ -265,12 +267,27 @@ export class Deck extends EventTarget {
   writeSteps() {
     clearTimeout(this.keeping);
     this.keeping = undefined;
-    keep(this.shelf, { done: this.done, undone: this.undone });
+    keep(this.shelf, { done: this.done, undone: this.undone, classes: this.classes });
   }
 
   readSteps() {
     const kept = read(this.shelf);
-    if (kept) [this.done, this.undone] = [kept.done ?? [], kept.undone ?? []];
+    if (kept) [this.done, this.undone, this.classes] = [kept.done ?? [], kept.undone ?? [], kept.classes ?? null];
+  }
+
+  /** Classes that were renamed, here or by somebody else, have their new names in all that can be undone. @param {import("./live.js").ClassFacts[]} classes */
+  follow(classes) {
+    const names = renamed(this.classes ?? [], classes);
+    this.classes = classes.map(({ name, answers }) => ({ name, answers }));
+    if (!names.size) return;
+    const now = (/** @type {Word|null} */ word) => word && { ...word, label: names.get(word.label ?? "") ?? word.label };
+    for (const step of [...this.done, ...this.undone]) {
+      [step.before, step.after] = [now(step.before), now(step.after)];
+      if (step.applied !== undefined) step.applied = names.get(step.applied) ?? step.applied;
+    }
+    for (const each of this.cards) each.word = now(each.word);
+    this.outbox.rename(names);
+    this.keepSteps();
   }
 
   changed() {
@@ -281,6 +298,19 @@ export class Deck extends EventTarget {
 
 const WORDS_THAT_STAND = new Set(["label", "skip", "unsure"]);
 const WORDS = new Set(["label", "skip", "unsure", "clear", "unskip", "retract"]);
+
+/**
+ * The new names by the old ones. Classes keep their places and new ones come last, so a name that is gone and a new one in the same place are
+ * one class, unless the answers are gone with the name.
+ * @param {{name: string, answers: number}[]} before @param {{name: string, answers: number}[]} after
+ */
+export function renamed(before, after) {
+  const old = new Set(before.map(({ name }) => name));
+  const now = new Set(after.map(({ name }) => name));
+  const pairs = before.length <= after.length ? before.map((was, place) => /** @type {const} */ ([was, after[place]])) : [];
+  const found = pairs.filter(([was, is]) => !now.has(was.name) && !old.has(is.name) && (is.answers > 0 || was.answers === 0));
+  return new Map(found.map(([was, is]) => [was.name, is.name]));
+}
 
 /** @param {any} told @param {Word|null} word @returns {Card} */
 function card(told, word) {

@@ -77,6 +77,14 @@ export class Outbox extends EventTarget {
     this.flush();
   }
 
+  /** Answers that wait for a class which has another name now. @param {Map<string, string>} names */
+  rename(names) {
+    for (const { key, letter } of this.letters()) {
+      const label = names.get(letter.body.label);
+      if (label !== undefined) keep(key, { ...letter, body: { ...letter.body, label } });
+    }
+  }
+
   /** Forgets a refused answer. @param {string} key */
   discard(key) {
     drop(key);

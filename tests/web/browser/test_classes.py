@@ -73,3 +73,36 @@ def test_all_classes_may_be_retired_and_come_back(desk):
     change(desk, "human", "restore")
     desk.go("label")
     assert desk.key_of("human") == "1"
+
+
+def changed(desk, **words):
+    """A change of the classes by somebody else."""
+    with desk.server.program() as client:
+        body = {"change": words, "client": "-".join(words.values())}
+        assert client.post("/classes/changes", json=body).status_code == 200
+
+
+def test_undo_and_redo_know_the_new_name_of_a_class(desk):
+    """Steps from before a rename go on under the new name, also after a reload."""
+    desk.answer("human")
+    desk.answer("human")
+    desk.press("ArrowLeft")
+    desk.answer("location")
+    desk.wait_until_saved()
+    changed(desk, kind="rename", old="human", new="person")
+    desk.see(".class[data-label=person]")
+    desk.press("u")
+    desk.see(".mark-word", "person")
+    desk.wait_until_saved()
+    assert [(row["kind"], row["label"]) for row in desk.history()[:2]] == [("label", "person"), ("label", "location")]
+    desk.press("u")
+    desk.wait_until_saved()
+    desk.page.goto("about:blank")
+    changed(desk, kind="add", name="thing")
+    changed(desk, kind="rename", old="person", new="who")
+    desk.page.goto(desk.server.url)
+    assert desk.text
+    desk.press("r")
+    desk.wait_until_saved()
+    assert (desk.history()[0]["kind"], desk.history()[0]["label"]) == ("label", "who")
+    assert desk.page.locator(".banner.error").count() == 0

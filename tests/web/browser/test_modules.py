@@ -115,3 +115,19 @@ def test_durations(call, seconds, words):
 def test_what_is_empty_stays_out_of_an_address(call):
     found = call("api.js", "m.address('/history', {label: 'a b&c', search: '', before: null, limit: 5})")
     assert found == "/api/v1/history?label=a+b%26c&limit=5"
+
+
+@pytest.mark.parametrize(
+    "before, after, names",
+    [
+        ([("a", 2), ("b", 1)], [("x", 2), ("b", 1)], {"a": "x"}),
+        ([("a", 2), ("b", 1)], [("b", 3)], {}),  # merged
+        ([("a", 2), ("b", 1)], [("b", 3), ("c", 0)], {}),  # merged, and another one added
+        ([("a", 2), ("b", 1)], [("a", 3), ("c", 0)], {}),
+        ([("a", 0), ("b", 1)], [("x", 0), ("b", 1), ("c", 0)], {"a": "x"}),
+        ([("a", 2), ("b", 1)], [("b", 2), ("a", 1)], {}),
+    ],
+)
+def test_which_classes_were_renamed(call, before, after, names):
+    facts = [[{"name": name, "answers": answers} for name, answers in each] for each in (before, after)]
+    assert call("deck.js", "Object.fromEntries(m.renamed(...words[0]))", facts) == names

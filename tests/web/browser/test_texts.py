@@ -101,6 +101,18 @@ def test_a_note_outlives_the_arrival_of_a_model(sit_down, started, data):
     assert (row["label"], row["note"]) == ("b", "half a thought …  «ñ» 日本 🙂 <b>")
 
 
+def test_a_note_that_is_too_long_stays_in_its_field(sit_down, started, data):
+    desk = sit_down(started(serve(data, "--labels", "a,b", "--no-training", "--port", "0")))
+    desk.press("n")
+    desk.page.fill(".note textarea", "x" * 10_001)
+    desk.press("Enter")
+    desk.see(".note .problem", "at most 10,000 characters, and this one has 10,001")
+    desk.press("Backspace", "Enter")
+    desk.see(".note p", "xxx")
+    desk.wait_until_saved()
+    assert desk.page.locator(".banner").count() == 0
+
+
 SLOW = """() => {
     const real = window.fetch;
     window.fetch = async (url, init) => {

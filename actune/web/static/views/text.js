@@ -7,6 +7,7 @@ const LONG = 700; // characters; a longer text folds
 const SHORT = 120; // up to here the letters are large
 const FOLDED = 6_000; // characters behind a fold; browsers need long for the lines of a million
 const STEP = 50_000; // and so many more with each unfolding
+const LONGEST_NOTE = 10_000; // characters that the server takes
 
 /** @param {import("../app.js").App} app @param {import("../deck.js").Card} card */
 export function textCard(app, card) {
@@ -49,10 +50,13 @@ export function textCard(app, card) {
       if (event.key === "Escape") closeNote();
       else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
-        saveNote();
+        const { length } = /** @type {HTMLTextAreaElement} */ (field).value.trim();
+        if (length <= LONGEST_NOTE) saveNote();
+        else fill(problem, `A note has at most ${number(LONGEST_NOTE)} characters, and this one has ${number(length)}.`);
       }
     });
-    fill(note, field);
+    const problem = h("p", { class: "problem", role: "alert" });
+    fill(note, field, problem);
     field.focus();
   }
 

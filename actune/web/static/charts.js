@@ -78,9 +78,8 @@ function ticks(low, high) {
   return Array.from({ length: Math.round((high - low) / step) + 1 }, (_, place) => Math.round((high - place * step) * 100) / 100).filter((share) => share >= low);
 }
 
-/** Counts by name as bars that lie. @param {{name: string, value: number, second?: number}[]} rows @param {string} what */
-export function bars(rows, what) {
-  const most = Math.max(1, ...rows.map(({ value }) => value));
+/** Counts by name as bars that lie. @param {{name: string, value: number, second?: number}[]} rows @param {string} what @param {number} [most] the count of a whole bar */
+export function bars(rows, what, most = Math.max(1, ...rows.map(({ value }) => value))) {
   return h("ul", { class: "bars counts", "aria-label": what }, rows.map(({ name, value, second }) => h("li", {},
     h("span", { dir: "auto", title: name }, name), h("progress", { max: most, value, "aria-label": `${name}: ${value}` }), h("span", { class: "figure" }, number(value)),
     h("span", { class: "soft figure" }, second ? `+ ${number(second)} pseudo` : ""))));

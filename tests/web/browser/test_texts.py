@@ -188,6 +188,25 @@ def test_a_class_among_150_is_found_by_its_letters(sit_down, started, data, many
     assert desk.history()[0]["label"] == "card lost abroad"
 
 
+def test_long_names_of_many_classes_have_room(sit_down, started, data):
+    names = [f"{word} {'verylongname' * 5 if long else 'short'}" for word in FIRST for long in (True, False)]
+    server = started(serve(data, "--labels", ",".join(names), "--no-training", "--port", "0"))
+    desk = sit_down(server)
+    desk.shots_of_all("many-long-names")
+    spills = "[...document.querySelectorAll('.class')].filter(each => each.scrollHeight > each.clientHeight + 1).length"
+    assert desk.page.evaluate(spills) == 0
+    desk.press("2")
+    desk.wait_until_saved()
+    desk.go("classes")
+    desk.see(".class-list li")
+    desk.shots_of_all("classes-long-names")
+    desk.go("progress")
+    desk.see("summary", "The other 8 classes")
+    assert desk.page.locator(".counts li").first.inner_text().startswith(names[1])
+    assert desk.page.locator(".counts li").count() == len(names)
+    desk.shots_of_all("progress-many-classes")
+
+
 def test_everything_is_done_without_a_mouse(sit_down, started, data, truth):
     desk = sit_down(started(serve(data, "--labels", "human,location,numeric", "--no-training", "--port", "0")), truth)
     page = desk.page

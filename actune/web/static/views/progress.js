@@ -8,6 +8,8 @@ import { emptyFace, loadInto } from "../faces.js";
 import { count, interval, number, percent } from "../words.js";
 import { poolMap } from "./pool.js";
 
+const MOST_BARS = 12;
+
 /** @type {import("../app.js").View} */
 export function progressView(app) {
   const place = h("div", {});
@@ -54,9 +56,19 @@ function parts(app, found, load) {
       lines.some(({ points }) => points.length > 0) ? curve(lines, "labels") : h("p", { class: "soft" }, "The curve begins with the first model that could be measured."),
       found.forecast && h("p", {}, found.forecast.sentence ?? forecast(found.forecast))),
     h("div", { class: "halves" },
-      h("section", {}, h("h2", {}, "Answers per class"), bars((found.classes ?? []).map((/** @type {any} */ each) => ({ name: each.name, value: each.answers, second: each.pseudo })), "Answers per class")),
+      h("section", {}, h("h2", {}, "Answers per class"), perClass(found.classes ?? [])),
       hours.length > 0 && h("section", {}, h("h2", {}, "Answers per hour"), [columns(hours.slice(-12).map((/** @type {any} */ each) => ({ name: hour(each.at), value: each.answers })), "Answers per hour"), found.seconds_per_answer && h("p", { class: "soft" }, `Half of the answers took less than ${found.seconds_per_answer.toFixed(1)} seconds.`)])),
   ];
+}
+
+/** Bars of all classes; of many, those with most answers first and the others folded. @param {{name: string, answers: number, pseudo: number}[]} classes */
+function perClass(classes) {
+  const rows = classes.map(({ name, answers, pseudo }) => ({ name, value: answers, second: pseudo }));
+  if (rows.length <= MOST_BARS) return bars(rows, "Answers per class");
+  const sorted = [...rows].sort((one, other) => other.value - one.value);
+  const most = Math.max(1, sorted[0].value);
+  return [bars(sorted.slice(0, MOST_BARS), "Classes with most answers", most),
+    h("details", {}, h("summary", {}, `The other ${count(rows.length - MOST_BARS, "class", "classes")}`), bars(sorted.slice(MOST_BARS), "The other classes", most))];
 }
 
 /** @param {any} found */

@@ -131,8 +131,8 @@ class Insight(RunRecord):
             "region": None,
         }
         if "why_near" in arrays:
-            labels = self.store.labels().of_row
-            near = zip(arrays["why_near"][place].tolist(), arrays["why_similarity"][place].tolist(), strict=True)
+            labels = self._labels_on(rows := arrays["why_near"][place].tolist())
+            near = zip(rows, arrays["why_similarity"][place].tolist(), strict=True)
             found["neighbours"] = [
                 {
                     "id": self.pool.ids[other],
@@ -257,8 +257,9 @@ class Insight(RunRecord):
         arrays = self._arrays(chosen)
         if "map_rows" not in arrays:
             return None
-        labels = self.labels().of_row
+        self.refresh()
         rows, numbers = (arrays[name].tolist() for name in ("map_rows", "map_classes"))
+        labels = self._labels_on(rows)
         nothing, width = [None] * len(rows), arrays["map_points"].shape[1]
         points = np.pad(arrays["map_points"].astype(np.float32), ((0, 0), (0, max(0, 2 - width))))[:, :2].tolist()
         regions = arrays["map_regions"].tolist() if "map_regions" in arrays else [-1] * len(rows)
@@ -282,6 +283,10 @@ class Insight(RunRecord):
         return MapPoints(chosen - 1, found, tuple(arrays["map_heat"].tolist() if "map_heat" in arrays else ()))
 
     # what lies behind these verbs
+
+    def _labels_on(self, rows: Sequence[int]) -> dict[int, int]:
+        """The labels of some rows; those of all texts may be a million."""
+        return {word.row: word.label for word in self.store.words_on(rows) if word.label is not None}
 
     def _arrays(self, round: int) -> dict[str, Any]:
         """The arrays of the choice for a round; those of the newest rounds are kept in memory."""

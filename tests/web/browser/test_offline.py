@@ -66,3 +66,23 @@ def test_an_answer_that_the_server_refuses_stays_visible(sit_down, started, data
     desk.wait_until_saved()
     assert desk.state()["labels"] == 2
     assert desk.page.locator(".banner.error").count() == 0
+
+
+def test_a_download_that_fails_says_why(sit_down, started, data, truth):
+    """A browser itself would say no more than that there is no file."""
+    server = started(serve(data, *QUIET, "--port", "0"))
+    desk = sit_down(server, truth)
+    desk.label(1)
+    desk.wait_until_saved()
+    desk.go("export")
+    refusal = {"error": "the disk is full", "code": "disk"}
+    desk.page.route("**/api/v1/export*", lambda route: route.fulfill(status=503, json=refusal))
+    desk.page.click("[data-format=xlsx]")
+    desk.see(".toast", "The file could not be made: the disk is full")
+    desk.page.unroute("**/api/v1/export*")
+    with desk.page.expect_download() as download:
+        desk.page.click("[data-format=xlsx]")
+    assert download.value.suggested_filename == "questions-actune.xlsx"
+    server.kill()
+    desk.page.click("[data-format=argilla]")
+    desk.see(".toast", "The file could not be made: The server does not answer.")

@@ -80,7 +80,7 @@ function advice(found) {
 /** @param {any} found @param {any} state */
 function audit(found, state) {
   const planned = `${state.audit.answered} of ${state.audit.planned} audit texts answered`;
-  if (!found.audit?.accuracy) return tile("Accuracy", "Not measured yet", planned);
+  if (!found.audit?.accuracy) return tile("Accuracy", "Not yet", planned);
   return tile("Accuracy", percent(found.audit.accuracy.value), `${interval(found.audit.accuracy)}, from ${count(found.audit.answered, "audit text")}`, "audit-estimate");
 }
 

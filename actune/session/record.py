@@ -244,7 +244,10 @@ class RunRecord:
             return labels.of_row != self.labels_of(newest).of_row
         if not rounds or self.starts_from_a_model(rounds[-1].round):
             return not rounds or bool(labels.of_row)
-        return labels.of_row != self.labels_of(rounds[-1]).of_row
+        # classes that were changed since the newest answer move labels that the round knew otherwise
+        counts = labels.counts(len(self.pool.classes))
+        before = [*rounds[-1].class_counts, *[0] * (len(counts) - len(rounds[-1].class_counts))]
+        return counts != before or labels.of_row != self.labels_of(rounds[-1]).of_row
 
     def news(self) -> int:
         """How many answers after those that the newest round knows have changed what counts; a cheap read."""

@@ -280,6 +280,23 @@ def test_a_changed_class_counts_at_once_and_trains_the_next_round(tmp_path: Path
     assert session.advance() is not None
 
 
+def test_a_change_of_the_classes_right_after_a_round_is_news(tmp_path: Path, questions: Task) -> None:
+    session = made(tmp_path / "p", questions, method="random", audit=0)
+    session.draw(30)
+    answer_all(session, questions)
+    session.advance()
+    assert not session.has_news()
+    session.change_classes({"kind": "rename", "old": "human", "new": "person"})
+    session.change_classes({"kind": "add", "name": "nothing yet"})
+    assert not session.has_news()
+    session.change_classes({"kind": "merge", "old": "person", "into": "entity"})
+    assert session.has_news()
+    session.advance()
+    assert not session.has_news()
+    session.undo_classes()
+    assert session.has_news()
+
+
 def test_a_retired_class_gives_its_texts_back(tmp_path: Path, questions: Task) -> None:
     session = made(tmp_path / "p", questions, classes=("a", "b", "c"))
     ids = [question.id for question in session.ask()]

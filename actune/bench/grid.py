@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ DEFAULT_AXES: dict[str, list[Any]] = {"models": ["minilm"], "learners": ["finetu
 _Block = tuple[dict[str, list[Any]], dict[str, Any], dict[str, list[Any]]]  # axes, own settings, what it sweeps over
 LONGEST_PATH = 4_000  # letters
 LARGEST_SEED = 2**53  # tables hold it
+MOST_CELLS = 100_000
 ALLOW = "--allow-python-rules"
 DATA = Option("The data.", Place.GRID, "data", str)
 READING = ("data", *(option.name for option in READING_OPTIONS if Place.GRID in option.places))
@@ -155,6 +157,7 @@ def _points(tables: dict[str, Any]) -> tuple[Point, ...]:
     blocks: list[_Block] = [(usual, {}, {})] if "tasks" in usual and "methods" in usual else []
     blocks += [_block(table, usual, f"[[block]] {n}", "settings") for n, table in _tables(tables, "block")]
     blocks += [_block(table, usual, f"[[sweep]] {n}", "settings", "over") for n, table in _tables(tables, "sweep")]
+    _check_size(blocks)
     plain = [(axes, own, over, Point(*place)) for axes, own, over in blocks for place in _places(axes)]
     if not plain:
         raise SettingError("the grid has no cells: name tasks and methods in [grid]")
@@ -167,6 +170,15 @@ def _points(tables: dict[str, Any]) -> tuple[Point, ...]:
             changed = own | dict(zip(over, values, strict=True))
             points.append(_point(point, settings | changed, changed, data.get(point.task)))
     return _in_order(points)
+
+
+def _check_size(blocks: Sequence[_Block]) -> None:
+    """Refuses more cells than anybody can run, before they are made: a few short lists multiply to billions."""
+    cells = sum(prod(map(len, (*_lists(axes).values(), *over.values()))) for axes, _, over in blocks)
+    if cells > MOST_CELLS:
+        raise SettingError(
+            f"the grid has {cells:,} cells, and at most {MOST_CELLS:,} can be planned: shorten its lists"
+        )
 
 
 def _point(point: Point, settings: dict[str, Any], changed: dict[str, Any], data: dict[str, Any] | None) -> Point:
@@ -245,11 +257,14 @@ def _block(table: dict[str, Any], usual: dict[str, list[Any]], where: str, *furt
 
 def _places(axes: Mapping[str, list[Any]]) -> Iterator[tuple[Any, ...]]:
     """Task, method, model, learner and seed of every cell."""
-    lists = {
-        name: axes.get(name, DEFAULT_AXES.get(name, [])) for name in ("tasks", "models", "learners", "seeds", "methods")
-    }
-    for task, model, learner, seed, method in product(*lists.values()):
+    for task, model, learner, seed, method in product(*_lists(axes).values()):
         yield task, method, model, learner, seed
+
+
+def _lists(axes: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The values of each axis, in the order in which cells follow one another."""
+    order = ("tasks", "models", "learners", "seeds", "methods")
+    return {name: axes.get(name, DEFAULT_AXES.get(name, [])) for name in order}
 
 
 def _override(

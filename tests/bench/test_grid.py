@@ -228,3 +228,12 @@ def test_a_name_that_no_disk_takes_is_one_sentence(text: str):
     for name in ("n" * 300, "a/" * 3_000, "a\\u0000", "\u00e9" * 130):
         with pytest.raises(SettingError, match=r"my\.toml: the grid has the name '.*, which is too long"):
             parse_grid(text.format(f'"{name}"'), "my.toml")
+
+
+@pytest.mark.parametrize(
+    "end",
+    [f"seeds = {list(range(60_000))}", "[[sweep]]\nover = { beta = %s, weight = %s }" % ((list(range(1000)),) * 2)],
+)
+def test_short_lists_that_multiply_to_more_cells_than_can_be_run_are_one_sentence(end: str):
+    with pytest.raises(SettingError, match=r"the grid has [\d,]+ cells, and at most 100,000 can be planned"):
+        parse_grid(f"{GRID}{end}\n")

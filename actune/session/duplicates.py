@@ -141,6 +141,8 @@ class NearDuplicates(RunRecord):
     def take_back_applied(self, id: str, by: str = "person", client: str | None = None) -> list[str]:
         """Takes back what was applied from a text by this person and nobody has confirmed since. Gives the ids."""
         (row,) = self._rows([id])
+        if client is not None and self.store.knows_client(by, _part(client, 0)):
+            return []
         words = self._applied_from(row, by)
         self.store.tell(
             [

@@ -7,16 +7,16 @@ from actune.store.database import Connection
 
 def is_known(connection: Connection, by: str, client: str | None) -> bool:
     """Whether this person has sent something under this id before."""
-    return number_of(connection, by, client) is not None
+    return place_of(connection, by, client) is not None
 
 
-def number_of(connection: Connection, by: str, client: str | None) -> int | None:
-    """The number in the log of what a person sent under an id."""
+def place_of(connection: Connection, by: str, client: str | None) -> tuple[str, int] | None:
+    """The log in which lies what a person sent under an id, and its number there."""
     if client is None:
         return None
-    query = "SELECT number FROM clients WHERE by = ? AND client = ?"
+    query = "SELECT log, number FROM clients WHERE by = ? AND client = ?"
     found = connection.execute(query, (by, client)).fetchone()
-    return int(found[0]) if found else None
+    return (str(found[0]), int(found[1])) if found else None
 
 
 def remember(connection: Connection, by: str, client: str | None, log: str, number: int) -> None:

@@ -24,7 +24,7 @@ from actune.store.addresses import Schema
 from actune.store.chain import COLUMNS, broken_links, last_link, link, now
 from actune.store.chunks import add_chunk, chunks_of, count_texts, find_rows, texts_in_database
 from actune.store.classes import SQLClasses
-from actune.store.clients import number_of, remember
+from actune.store.clients import place_of, remember
 from actune.store.database import Connection
 from actune.store.marks import SQLMarks, write_marks
 from actune.store.opening import opened
@@ -469,9 +469,9 @@ def _tell(connection: Connection, answers: Sequence[Said]) -> Recorded:
     digest, at = last_link(connection, "answers"), now()
     (round,) = connection.execute("SELECT count(*) FROM rounds").fetchone()
     for said in answers:
-        if (known := number_of(connection, said.by, said.client)) is not None:
+        if (known := place_of(connection, said.by, said.client)) is not None:
             words.repeated += 1
-            words.saved.append(_saved_before(connection, said, known, log))
+            words.saved.append(_saved_before(connection, said, _same_answer(connection, said, known, log), log))
             continue
         if (name := asleep.get(merged.get(label_of(said), label_of(said)))) is not None:
             raise DataError(f"the class {told(name)} is retired: restore it, or choose another label")
@@ -505,6 +505,20 @@ def mixed(new: Iterable[Any], owed: Iterable[Any], each: int) -> Iterator[Any]:
 def label_of(said: Said) -> int:
     """The class of an answer, -1 where it has none."""
     return -1 if said.label is None else said.label
+
+
+def _same_answer(connection: Connection, said: Said, known: tuple[str, int], log: Sequence[tuple[Any, ...]]) -> int:
+    """The number of the answer that came under a known id; one on another text would be lost without a word."""
+    name, number = known
+    rows = {values[0]: values[1] for values in log}
+    if name == "answers" and number not in rows:
+        rows[number] = connection.execute("SELECT row FROM answers WHERE number = ?", (number,)).fetchone()[0]
+    if name != "answers" or rows[number] != said.row:
+        raise DataError(
+            f"the id {told(said.client)} was sent before with something else, so this answer was not saved: give every "
+            "answer an id of its own"
+        )
+    return number
 
 
 def _saved_before(connection: Connection, said: Said, number: int, log: Sequence[tuple[Any, ...]]) -> Saved:

@@ -263,3 +263,16 @@ def test_damage_from_before_a_migration_is_still_told(tmp_path: Path) -> None:
         connection.execute("UPDATE answers SET label = 1 - label WHERE number = 2")
     with Store.open(old) as store:
         assert any("row 2 of the table answers" in problem for problem in problems_of(store))
+
+
+def test_an_id_that_was_sent_with_something_else_is_refused_and_nothing_is_lost_without_a_word(store: Store) -> None:
+    """A program that counts its answers from 0 would lose them when it is started again."""
+    store.tell([Said(0, "label", 0, "ann", client="0")])
+    store.mark([Mark(1, "note", "odd", "ann", "note")])
+    for client in ("0", "note"):
+        with pytest.raises(DataError, match="an id of its own"):
+            store.tell([Said(2, "label", 1, "ann"), Said(1, "label", 1, "ann", client=client)])
+    with pytest.raises(DataError, match="an id of its own"):
+        store.tell([Said(1, "label", 1, "ann", client="1"), Said(2, "label", 1, "ann", client="1")])
+    assert [answer.row for answer in store.answers()] == [0]
+    assert store.tell([Said(1, "label", 1, "ann", client="1"), Said(1, "label", 1, "ann", client="1")]).repeated == 1

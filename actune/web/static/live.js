@@ -24,6 +24,7 @@ export class Live extends EventTarget {
     /** @type {string|null} */
     this.etag = null;
     this.failures = 0;
+    this.taken = 0; // states so far
     /** @type {number|undefined} */
     this.timer = undefined;
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.poll());
@@ -38,10 +39,13 @@ export class Live extends EventTarget {
   async poll() {
     clearTimeout(this.timer);
     try {
+      const { taken } = this;
       const changed = await changedState(this.etag);
-      this.etag = changed ? changed.etag : this.etag;
       this.connection(true, null);
-      if (changed) this.take(changed.state);
+      if (changed && taken === this.taken) { // a state that came meanwhile, with the reply to an answer, is newer
+        this.etag = changed.etag;
+        this.take(changed.state);
+      }
       this.failures = 0;
     } catch (problem) {
       const refused = problem instanceof Refused ? problem : null;
@@ -62,6 +66,7 @@ export class Live extends EventTarget {
     if (!state || JSON.stringify(state) === JSON.stringify(this.state)) return;
     const before = this.state;
     this.state = state;
+    this.taken += 1;
     this.dispatchEvent(new CustomEvent("change", { detail: before }));
     const newer = (state.model?.round ?? -1) > (before?.model?.round ?? -1);
     if (before && newer) this.dispatchEvent(new CustomEvent("model", { detail: state.model }));

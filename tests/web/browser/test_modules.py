@@ -131,3 +131,23 @@ def test_what_is_empty_stays_out_of_an_address(call):
 def test_which_classes_were_renamed(call, before, after, names):
     facts = [[{"name": name, "answers": answers} for name, answers in each] for each in (before, after)]
     assert call("deck.js", "Object.fromEntries(m.renamed(...words[0]))", facts) == names
+
+
+RACE = """(async () => {
+    const real = window.fetch;
+    window.fetch = async () => {
+        await new Promise((done) => setTimeout(done, 100));
+        return new Response('{"told": "before"}', { headers: { ETag: 'old' } });
+    };
+    const live = new m.Live();
+    const asked = live.poll();
+    live.take({ told: 'with the reply to an answer' });
+    await asked;
+    clearTimeout(live.timer);
+    window.fetch = real;
+    return [live.state.told, live.etag];
+})()"""
+
+
+def test_a_state_that_was_asked_for_earlier_does_not_replace_a_newer_one(call):
+    assert call("live.js", f"await {RACE}") == ["with the reply to an answer", None]

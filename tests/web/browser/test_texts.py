@@ -103,6 +103,7 @@ def test_a_note_outlives_the_arrival_of_a_model(sit_down, started, data):
 
 def test_a_note_that_is_too_long_stays_in_its_field(sit_down, started, data):
     desk = sit_down(started(serve(data, "--labels", "a,b", "--no-training", "--port", "0")))
+    assert desk.text
     desk.press("n")
     desk.page.fill(".note textarea", "x" * 10_001)
     desk.press("Enter")
@@ -146,6 +147,8 @@ def test_the_address_names_a_text_only_while_it_is_there(sit_down, started, data
     desk.wait_for("() => location.hash === '#/label/q7' && document.querySelector('#text')")
     desk.page.wait_for_timeout(300)
     text = desk.text
+    desk.press("f", "w", "w")  # which leaves the text where it is
+    assert desk.page.evaluate("location.hash") == "#/label/q7"
     desk.press("1")
     desk.wait_for("() => location.hash === '#/label'")
     desk.wait_until_saved()

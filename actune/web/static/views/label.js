@@ -26,7 +26,8 @@ export function labelView(app, part) {
   let shown = null;
   /** @type {import("../deck.js").Card|null} */
   let drawn = null;
-  let wanted = part ? plain(part) : null; // the text that the address names, until it is there
+  const named = part ? plain(part) : null; // the text in the address
+  let arrived = false;
 
   /** @param {string} kind @param {string|null} [label] */
   function answer(kind, label = null) {
@@ -112,12 +113,9 @@ export function labelView(app, part) {
 
   /** Once its text is left, the address names it no longer: a reload shows what was on the table. */
   function leaveAddress() {
-    if (wanted === null) return;
-    if (deck.current?.id === wanted) wanted = "";
-    else if (wanted === "") {
-      wanted = null;
-      history.replaceState(null, "", "#/label");
-    }
+    if (named === null) return;
+    if (deck.current?.id === named) arrived = true;
+    else if (arrived && location.hash.startsWith("#/label/")) history.replaceState(null, "", "#/label");
   }
 
   /** @param {{label: string, confidence: number|null}|null} hint */

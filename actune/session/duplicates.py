@@ -126,10 +126,11 @@ class NearDuplicates(RunRecord):
         (row,) = self._rows([id])
         if client is not None and self.store.knows_client(by, _part(client, 0)):
             return self.applied_from(id, by)
+        if not (rows := self._open_beside(row)):
+            return []  # before the label is compared: where several people answer, nobody is told what others said
         word, number = self.store.word_on(row), self.pool.class_number(label)
         if word is None or word.label != number:
             raise DataError(f"the label {label!r} does not stand on the text {id!r} any more, so it was not applied")
-        rows = self._open_beside(row)
         held = {lease.row for lease in self.store.leases() if lease.by != by}
         said = [
             Said(other, "label", number, by, client=client and _part(client, place), applied=row)

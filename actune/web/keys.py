@@ -98,9 +98,13 @@ def private_word(file: Path) -> str:
             handle = os.open(file, flags, PRIVATE_FILE)
         except FileExistsError:
             return _word_in(file)
-        with os.fdopen(handle, "w", encoding="ascii") as writing:
-            word = secrets.token_urlsafe(32)
-            writing.write(f"{word}\n")
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as writing:
+                word = secrets.token_urlsafe(32)
+                writing.write(f"{word}\n")
+        except BaseException:
+            file.unlink()  # of a full disk: an empty file would be taken for a damaged one
+            raise
         return word
 
 

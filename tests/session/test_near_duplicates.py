@@ -253,6 +253,8 @@ def test_what_several_people_answer_is_neither_applied_nor_shown_to_them(tmp_pat
         )
         session.tell([Answer(str(row), "human", by="ann") for row in (one, alone)])
         assert session.open_near_duplicates([str(one), str(alone)]) == {str(one): 0, str(alone): 2}
+        assert session.apply_to_near_duplicates(str(one), "human", "ben") == []
+        assert session.apply_to_near_duplicates(str(one), "entity", "ben") == []  # the same, whatever ann has said
         beside = (one + 60) % 180
         session.tell([Answer(str(beside), "entity", by="ann")])
 

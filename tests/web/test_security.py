@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import socket
 import subprocess
@@ -196,3 +197,17 @@ def test_a_mistake_of_the_program_is_a_sentence_and_no_text_is_printed(tmp_path,
     assert found.status_code == 500 and found.json()["code"] == "mistake" and "secret" not in found.text
     assert found.headers["x-content-type-options"] == "nosniff"
     assert "KeyError at" in printed.err and "secret" not in printed.err + printed.out
+
+
+def test_a_secret_that_a_full_disk_does_not_take_is_made_again_later(tmp_path, monkeypatch):
+    from actune.errors import StorageError
+    from actune.web.keys import private_word
+
+    def full(size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("actune.web.keys.secrets.token_urlsafe", full)
+        with pytest.raises(StorageError, match="full"):
+            private_word(tmp_path / "secret")
+    assert private_word(tmp_path / "secret") == private_word(tmp_path / "secret") != ""

@@ -123,6 +123,10 @@ function run(state) {
     if (path === "/near-duplicates") settled(bodies[0], reply.count);
   });
   outbox.addEventListener("refused", () => say("news", "The server did not take an answer."));
+  document.querySelector(".skip-link")?.addEventListener("click", (event) => {
+    event.preventDefault(); // the address names a view, and not a place on it
+    main.focus();
+  });
   addEventListener("hashchange", show);
   app.deck.open();
   outbox.flush();

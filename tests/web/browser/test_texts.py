@@ -232,6 +232,11 @@ def test_everything_is_done_without_a_mouse(sit_down, started, data, truth):
     assert any("Skip" in words for words in seen) and any("Why" in words for words in seen)
     assert page.locator("#saved-live").inner_text().strip() == "Saved"
     assert page.locator(".top nav [aria-current=page]").all_inner_texts() == ["Label"]
+    desk.go("review/history")
+    page.locator(".skip-link").focus()
+    desk.press("Enter")
+    assert page.evaluate("[document.activeElement.id, location.hash]") == ["main", "#/review/history"]
+    desk.see(".frame[data-view=review]")
     unnamed = page.evaluate("""[...document.querySelectorAll('button, a, input, select, textarea')]
         .map(each => each.innerText || each.ariaLabel || each.labels?.length || each.title)
         .filter(name => !String(name ?? '').trim()).length""")

@@ -115,6 +115,24 @@ def test_a_click_on_the_map_shows_a_text_and_a_line_queues_texts(sit_down, train
     assert text in picked
 
 
+def test_on_a_phone_nothing_that_has_the_focus_is_under_the_bars(sit_down, trained, known):
+    desk = sit_down(trained, known)
+    desk.page.set_viewport_size({"width": 360, "height": 640})
+    desk.go("export")
+    desk.see("[data-model]", timeout=LATE)
+    covered = """() => {
+        if (document.activeElement === document.body) return false;
+        const { left, right, top, bottom } = document.activeElement.getBoundingClientRect();
+        const found = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        return Boolean(found?.closest('.top')) && !document.activeElement.closest('.top');
+    }"""
+    for way in ("Tab", "Shift+Tab"):
+        for _ in range(25):
+            desk.press(way)
+            desk.page.wait_for_timeout(30)
+            assert not desk.page.evaluate(covered), desk.page.evaluate("document.activeElement.innerText")
+
+
 def test_the_end_of_a_small_project(sit_down, started, tmp_path):
     few = {f"text number {number}": "ab"[number % 2] for number in range(6)}
     data = written(tmp_path / "few.csv", list(few))

@@ -55,7 +55,7 @@ def temperature(log_proba: npt.NDArray[np.float32], known: npt.NDArray[np.int64]
     return float(np.exp(minimize_scalar(loss, bounds=(COLDEST, HOTTEST), method="bounded").x))
 
 
-def share_right(log_proba: npt.NDArray[np.float32], targets: npt.NDArray[np.int64], warmth: float) -> float | None:
+def calibrated_share(log_proba: npt.NDArray[np.float32], targets: npt.NDArray[np.int64], warmth: float) -> float | None:
     """The share of rows whose class is right, by a model's probabilities at this temperature."""
     from scipy.special import softmax
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actune.core.calibration import share_right, temperature
+from actune.core.calibration import calibrated_share, temperature
 from actune.core.facts import CrossValidation, Share
 from actune.core.objective import PLAIN
 from actune.core.progress import Progress, part
@@ -66,6 +66,28 @@ def how_sure(
         return None
     if (found := hold_out(prepared, labels, streams)) is None:
         return None
+    said = _plain_model_says(prepared, labels, streams, found, rows)
+    return calibrated_share(said, targets, temperature(found.log_proba, found.known))
+
+
+def share_right(prepared: PreparedTask, labels: Labels, streams: Streams, rows: npt.NDArray[np.int64]) -> float:
+    """How often a model of the answers alone is right about these rows of the pool, as far as the answers tell.
+
+    Where the encoder is fine-tuned they tell it of a probe, and of texts like those that were asked about.
+    """
+    if (found := hold_out(prepared, labels, streams)) is None:
+        return 0.0
+    if not find_learner(prepared.learner_name).is_frozen_encoder:
+        return float((found.log_proba.argmax(1) == found.known).sum()) / len(labels.of_row)
+    said = _plain_model_says(prepared, labels, streams, found, rows)
+    share = calibrated_share(said, said.argmax(1), temperature(found.log_proba, found.known))
+    return share or 0.0
+
+
+def _plain_model_says(
+    prepared: PreparedTask, labels: Labels, streams: Streams, found: HeldOutAnswers, rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float32]:
+    """What a model of the answers alone says about some rows, (rows, classes); it is fitted once a round."""
     if found.plain is None:
         answered = np.asarray(sorted(labels.of_row), np.int64)
         known = np.asarray([labels.of_row[row] for row in answered.tolist()], np.int64)
@@ -74,8 +96,8 @@ def how_sure(
         found.plain = prepared.learner.fit(
             prepared.pool, training, PLAIN, replace(streams, generation=0), None, progress
         )
-    said = found.plain.read(prepared.pool.only(rows)).log_proba.float().cpu().numpy()
-    return share_right(said, targets, temperature(found.log_proba, found.known))
+    said: npt.NDArray[np.float32] = found.plain.read(prepared.pool.only(rows)).log_proba.float().cpu().numpy()
+    return said
 
 
 def hold_out(prepared: PreparedTask, labels: Labels, streams: Streams) -> HeldOutAnswers | None:

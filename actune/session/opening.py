@@ -27,7 +27,6 @@ ARRAYS, FACT = "weak", "weak_sources"
 WEIGHT, LEARNT = "weak_weight", "learnt"  # a fact of runs whose weak labels count in later rounds too
 CLASS_NAMES, CLASSIFIER = "class names", "the classifier to start from"  # sources that are no rules
 NO_NAMES = "the class names are not used for a first model, because they say nothing about the classes"
-LEAST_OF_NAMES = 0.25  # of the mass of rules: names may mean something else than the classes, which answers show
 MOST_NAMED = 20_000  # texts that class names label: more are not needed, and reading them may take long
 
 
@@ -52,8 +51,7 @@ class WeakLabels:
 
         known = {CLASS_NAMES: "the class names", CLASSIFIER: "the labels of the classifier to start from"}
         source = known.get(self.votes.sources[0], "the weak labels")
-        least = LEAST_OF_NAMES if self.votes.sources[0] == CLASS_NAMES else 1.0
-        return Guesses(self.combined.labels, np.asarray(self.combined.proba.max(1)), source, least)
+        return Guesses(self.combined.labels, np.asarray(self.combined.proba.max(1)), source)
 
     def save(self, store: Store) -> None:
         arrays = {"votes": self.votes.matrix, **{name: getattr(self.combined, name) for name in PARTS}}

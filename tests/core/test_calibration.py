@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actune.core.calibration import HeldOut, share_right, temperature
+from actune.core.calibration import HeldOut, calibrated_share, temperature
 
 
 def overconfident(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,8 +70,8 @@ def test_the_temperature_takes_back_what_made_a_model_too_sure(by: float) -> Non
     assert found == pytest.approx(by, rel=0.05)
     others, truth = sharpened(20_000, by, 1)
     predicted = others.argmax(1)
-    assert share_right(others, predicted, found) == pytest.approx((predicted == truth).mean(), abs=0.02)
+    assert calibrated_share(others, predicted, found) == pytest.approx((predicted == truth).mean(), abs=0.02)
 
 
 def test_no_rows_have_no_share() -> None:
-    assert share_right(np.zeros((0, 2), np.float32), np.zeros(0, np.int64), 1.0) is None
+    assert calibrated_share(np.zeros((0, 2), np.float32), np.zeros(0, np.int64), 1.0) is None

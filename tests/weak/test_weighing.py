@@ -1,61 +1,51 @@
-"""How much weak labels count: what answers say about them, and the least of it."""
+"""How much weak labels count: what answers say about them, and about a model of the answers alone."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
-from actune.weak.weighing import (
-    agrees_by_chance,
-    best_mass,
-    least_mass,
-    precision,
-    share_of_steps,
-    validated_hits,
-)
+from actune.weak.weighing import precision, share_of_steps, share_right_elsewhere, share_right_unseen
 
 CLASSES = 3
-RNG = np.random.default_rng(5)
-CENTRES = np.eye(CLASSES, 12)
-TRUTH = RNG.integers(0, CLASSES, 700)
-POINTS = CENTRES[TRUTH] + 0.5 * RNG.normal(size=(700, 12))
 
 
-WRONG = (TRUTH + 1) % CLASSES
-
-
-def hits_of(weak: np.ndarray, answers: int) -> list[int]:
-    known, others = slice(0, answers), slice(answers, 700)
+def test_labels_on_hard_texts_are_not_taken_for_all_of_them() -> None:
+    """Only texts with unsure labels are asked about; the share on all others is told by the confidence there."""
     rng = np.random.default_rng(0)
-    return validated_hits(POINTS[known], TRUTH[known], POINTS[others], weak[others], CLASSES, rng).tolist()
+    for wrong_by in (-1.0, 0.0, 1.0):  # how far the log-odds of the confidence are from the truth
+        sure = rng.uniform(0.2, 0.95, 20_000)
+        right = rng.random(20_000) < expit(logit(sure) + wrong_by)
+        asked = np.argsort(sure)[:400]
+        found = share_right_elsewhere(sure[asked], right[asked], sure)
+        assert found == pytest.approx(right.mean(), abs=0.05)
+        assert abs(right[asked].mean() - right.mean()) > 0.2  # what the asked texts say, taken as it is
 
 
-def test_answers_tell_right_labels_from_wrong_ones() -> None:
-    right, wrong = hits_of(TRUTH, 30), hits_of(WRONG, 30)
-    assert right[0] == wrong[0]  # without weak rows
-    assert right[-1] > right[0] > wrong[-1]
+def test_without_answers_the_confidence_is_believed() -> None:
+    none = np.empty(0)
+    assert share_right_elsewhere(none, none.astype(bool), np.array([0.5, 0.9])) == pytest.approx(0.7)
+    one = share_right_elsewhere(np.array([0.6]), np.array([False]), np.array([0.6]))
+    assert 0.4 < one < 0.6  # one wrong label says little
 
 
-def test_wrong_labels_count_for_the_least_mass_alone() -> None:
-    known, others = slice(0, 300), slice(300, 700)
-    given = POINTS[known], TRUTH[known], POINTS[others], WRONG[others], CLASSES
-    assert best_mass(*given, np.random.default_rng(0)) <= 50 < least_mass(100)
-    assert best_mass(*given, np.random.default_rng(0), least=0.0) <= 50
+def test_confidence_of_one_and_nought_is_no_error() -> None:
+    sure = np.array([1.0, 1.0, 0.0])
+    assert 0 < share_right_elsewhere(sure, np.array([True, False, True]), sure) < 1
 
 
-def test_the_least_mass_falls_with_the_answers() -> None:
-    found = [least_mass(count) for count in (0, 50, 200, 500, 2000)]
-    assert found == [200, 156, 74, 16, 0]
-    shares = [share_of_steps(count, CLASSES) for count in (0, 50, 500, 10**6)]
-    assert shares[0] == 1 and shares == sorted(shares, reverse=True) and shares[-1] == pytest.approx(0.5, abs=1e-3)
+def test_few_answers_do_not_show_what_a_model_gets_wrong() -> None:
+    found = [share_right_unseen(0.8, count) for count in (0, 20, 60, 10**6)]
+    assert found == pytest.approx([0.0, 0.4, 0.6, 0.8], abs=1e-4)
 
 
-def test_agreement_by_chance() -> None:
-    answers = np.array([0, 1] * 20)
-    assert agrees_by_chance(np.zeros(40, np.int64), answers, 2)  # half of them agree, as must be
-    assert not agrees_by_chance(answers, answers, 2)
-    assert not agrees_by_chance(np.zeros(40, np.int64)[:10], answers[:10], 2)  # too few to tell
-    assert not agrees_by_chance(np.full(40, -1), answers, 2)
+def test_the_better_of_weak_labels_and_model_has_most_of_a_fit() -> None:
+    assert share_of_steps(0.7, 0.7) == 0.5
+    assert share_of_steps(2 / 3, 0.5) == pytest.approx(0.8)  # odds of two to one, squared
+    assert share_of_steps(0.5, 2 / 3) == pytest.approx(0.2)
+    assert share_of_steps(0.3, 0.9) < 0.01 and share_of_steps(0.9, 0.0) > 0.99
+    assert 0 <= share_of_steps(0.0, 1.0) < share_of_steps(1.0, 0.0) <= 1
 
 
 def test_precision_by_class_is_drawn_to_the_mean() -> None:

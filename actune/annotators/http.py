@@ -93,7 +93,7 @@ class HTTP:
             if error.code >= 500 or error.code == 429:
                 raise ConnectionError(f"{self.url} answered with the status {error.code}") from error
             raise DataError(f"{self.url} refused: {_sentence(error)}") from None
-        except (HTTPException, ValueError) as error:
+        except (HTTPException, ValueError, RecursionError) as error:
             raise ConnectionError(f"{self.url} broke off ({type(error).__name__})") from error
         except ConnectionError:
             raise
@@ -120,5 +120,5 @@ def answer_of(row: dict[str, Any]) -> Answer | None:
 def _sentence(error: HTTPError) -> str:
     try:
         return str(json.loads(error.read(LARGEST))["error"])
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, OSError, RecursionError):
         return f"status {error.code}"

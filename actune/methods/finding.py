@@ -7,7 +7,7 @@ from typing import Any
 
 from actune.core.plugins import entry_points, import_object, is_installed, load, package_of, place_of
 from actune.core.settings import Settings
-from actune.errors import SettingError, nearest
+from actune.errors import ActuneError, SettingError, nearest
 from actune.methods.method import RECIPES, Builder, Method, Recipe, sentence
 
 GROUP = "actune.methods"  # of entry points: each gives a Recipe, a Method, or a function of Settings
@@ -64,7 +64,12 @@ def build(name: str, settings: Settings) -> Method:
 
 def made_by(recipe: Recipe, settings: Settings) -> Method:
     """The method that a recipe makes of settings."""
-    method = recipe.method(settings)
+    try:
+        method = recipe.method(settings)
+    except Exception as error:
+        if isinstance(error, ActuneError) or recipe.name in RECIPES:
+            raise
+        raise SettingError(f"the method {recipe.name!r} cannot be made: {type(error).__name__}: {error}") from error
     if not isinstance(method, Method):
         raise SettingError(f"the recipe {recipe.name!r} returned a {type(method).__name__}: it must return a Method")
     return method

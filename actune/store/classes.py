@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType
 
 from actune.core.shapes import WrongShape
@@ -35,8 +35,9 @@ class SQLClasses:
     def declare_classes(self, names: Sequence[str], by: str) -> None:
         with self._connections.writing() as connection:
             if not connection.execute("SELECT 1 FROM classes LIMIT 1").fetchone():
-                for name in names:
-                    ClassWriter(connection, by).add(name)
+                writer = ClassWriter(connection, by)
+                writer.add_all(names)
+                write_classes(connection, writer.state)
 
     def describe_class(self, name: str, description: str, by: str) -> None:
         self._step(by, None, lambda writer: writer.describe(name, description))
@@ -126,6 +127,8 @@ class SQLClasses:
                 return
             writer = ClassWriter(connection, by, client)
             change(writer)
+            if writer.changes:
+                write_classes(connection, writer.state)
             if any(made.kind in MOVING for made in writer.changes):
                 write_words(connection, replay_log(connection))
             if writer.changes:
@@ -147,15 +150,23 @@ class ClassWriter:
         return state_after([*self.known, *self.changes])
 
     def add(self, name: str) -> None:
-        self._check_free(name)
-        self._append("add", len(self.state.names), name)
+        self.add_all([name])
+
+    def add_all(self, names: Sequence[str]) -> None:
+        """Adds thousands of classes as fast as they can be written: the names that are taken are listed once."""
+        state = self.state
+        taken = {known: number for number, known in state.named.items()}
+        for number, name in enumerate(names, len(state.names)):
+            check_free(name, taken, state.retired)
+            taken[name] = number
+            self._append("add", number, name)
 
     def describe(self, name: str, description: str) -> None:
         self._append("describe", self._number(name), description)
 
     def rename(self, old: str, new: str) -> None:
-        number = self._number(old)
-        self._check_free(new)
+        number, state = self._number(old), self.state
+        check_free(new, {known: number for number, known in state.named.items()}, state.retired)
         self._append("rename", number, new)
 
     def merge(self, old: str, into: str) -> None:
@@ -180,8 +191,7 @@ class ClassWriter:
         if not new:
             raise DataError(f"the class {old!r} can be split only into other classes: name at least one new class")
         self._append("split", number, old)
-        for name in new:
-            self.add(name)
+        self.add_all(new)
         self._pick(number, "1")
 
     def undo(self) -> None:
@@ -216,7 +226,6 @@ class ClassWriter:
         digest = link(last_link(self.connection, "class_changes"), values)
         marks = "?, " * len(values)
         self.connection.execute(f"INSERT INTO class_changes ({CHANGE}, digest) VALUES ({marks}?)", (*values, digest))
-        write_classes(self.connection, self.state)
 
     def _pick(self, number: int, value: str | None) -> None:
         """Picks the texts of a class, or takes that back."""
@@ -230,15 +239,15 @@ class ClassWriter:
             raise DataError(f"unknown label {name!r}: {nearest(name, known)}")
         return known[name]
 
-    def _check_free(self, name: str) -> None:
-        if not name.strip():
-            raise DataError("a class needs a name: give one that is not empty")
-        state = self.state
-        for number, known in state.named.items():
-            if known == name:
-                todo = "restore it" if number in state.retired else "choose another name"
-                was = "a retired class" if number in state.retired else "already a class"
-                raise DataError(f"there is {was} {name!r}: {todo}")
+
+def check_free(name: str, taken: Mapping[str, int], retired: Collection[int]) -> None:
+    """Refuses a name that another class has."""
+    if not name.strip():
+        raise DataError("a class needs a name: give one that is not empty")
+    if name in taken:
+        was_retired = taken[name] in retired
+        todo = "restore it" if was_retired else "choose another name"
+        raise DataError(f"there is {'a retired class' if was_retired else 'already a class'} {name!r}: {todo}")
 
 
 def write_classes(connection: Connection, state: ClassState) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from actune.core.facts import FinalFacts, RoundFacts
 from actune.core.files import SCRATCH, remove, sync_folder
-from actune.core.places import inside
+from actune.core.places import inside, open_regular
 from actune.core.printing import counted
 from actune.core.shapes import WrongShape, row_checker
 from actune.errors import RunFolderError
@@ -160,8 +160,13 @@ def _fill_up(found: dict[str, list[tuple[Any, ...]]], folder: Path) -> list[str]
     """Adds what the newest sound backup has and the damaged file has no more."""
     for backup in backups_in(folder):
         with TemporaryDirectory(prefix="actune-") as place:
-            copy = shutil.copy(backup, place)  # SQLite makes files beside the one that it opens
-            kept, missing = _read(Path(copy))
+            copy = Path(place) / backup.name  # SQLite makes files beside the one that it opens
+            try:
+                with open_regular(backup, follow=False) as source, copy.open("wb") as target:
+                    shutil.copyfileobj(source, target)
+            except RunFolderError:
+                continue
+            kept, missing = _read(copy)
         if missing:
             continue
         kept["models"] = [row for row in kept["models"] if inside(folder, row[0]).is_dir()]

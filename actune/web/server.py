@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import uvicorn
 
@@ -131,14 +131,22 @@ def door_of(keys: Keys, start: str, address: Address, port: int) -> Door:
     hosts = {f"{name}:{port}".lower() for name in names}
     others = {origin.rstrip("/").lower() for origin in address.origins}
     for origin in others:
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path:
+        parts = split(origin)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.netloc or parts.path:
             raise SettingError(f"--origin takes an address such as https://labels.example.org, not {origin!r}")
     hosts_of_others = {urlsplit(origin).netloc for origin in others}
     origins = others | {f"http://{host}" for host in hosts}
     accounts = Accounts(keys.folder.parent)
     accounts.all()  # so that a damaged file is told now, and not to somebody who logs in
     return Door(keys, accounts, start, frozenset(hosts | hosts_of_others), frozenset(origins))
+
+
+def split(origin: str) -> SplitResult | None:
+    """The parts of an address, where it is one."""
+    try:
+        return urlsplit(origin)
+    except ValueError:
+        return None
 
 
 def own_names() -> set[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import count
+from threading import Thread
 
 import pytest
 
@@ -80,6 +82,25 @@ def test_a_mistake_is_one_sentence(page):
         HTTP(page.url, "wrong").send(asked("1"))
     with pytest.raises(DataError, match="no text with the id 'x'"):
         HTTP(page.url, page.token).send([Question("x", "", 0)])
+
+
+def test_an_answer_that_is_nested_too_deeply_is_no_answer():
+    class Deep(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"[" * 200_000)
+
+        def log_message(self, *words):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Deep) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        people = HTTP(f"http://127.0.0.1:{server.server_port}", "token")
+        with pytest.raises(ConnectionError, match="broke off"):
+            people.send(asked("1"))
+        server.shutdown()
 
 
 def test_a_server_that_is_away_has_no_answers_yet(page):

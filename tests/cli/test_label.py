@@ -46,6 +46,7 @@ def test_the_project_lies_beside_the_data_and_its_labels_are_answers(texts):
         (["posts.csv", "--labels", "a"], "'b'"),
         (["posts.csv", "--host", "not a host"], "accounts"),
         (["posts.csv", "--origin", "labels.example.org"], "--origin"),
+        (["posts.csv", "--origin", "http://[::1"], "--origin"),
     ],
 )
 def test_a_mistake_is_one_sentence(texts, monkeypatch, words, sentence):

@@ -105,3 +105,9 @@ def test_looking_methods_up_needs_no_torch() -> None:
         "[build(name, Settings()) for name in RECIPES]; print({'torch', 'numpy'} & set(sys.modules))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_a_function_that_makes_no_method_is_one_sentence() -> None:
+    for place in ("math:log", "json:dumps"):  # one refuses settings, and one takes them for something else
+        with pytest.raises(SettingError, match=place):
+            build(place, SETTINGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -79,6 +80,9 @@ def test_a_lost_database_comes_back_from_the_newest_sound_copy(project: Path, lo
         newest = aged(backups_in(project)[0], timedelta(hours=1))
         back_up_at_times(store)
     (project / FOLDER / datetime.now(UTC).strftime("run-%Y1231T235959Z.db")).write_bytes(b"no database")
+    hollow = project / FOLDER / datetime.now(UTC).strftime("run-%Y1231T235958Z.db")
+    hollow.write_bytes(b"")
+    os.truncate(hollow, 2**42)  # a file of holes, larger than any disk
     database = project / DATABASE
     for end in ("-wal", "-shm"):
         database.with_name(database.name + end).unlink(missing_ok=True)

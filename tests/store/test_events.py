@@ -328,3 +328,29 @@ def test_a_newer_version_is_left_alone(events: SQLEvents, tmp_path: Path) -> Non
     for readonly in (False, True):
         with pytest.raises(RunFolderError, match="newer version of actune: upgrade actune"):
             SQLEvents(tmp_path / "run.db", readonly=readonly)
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_thousands_of_classes_are_declared_at_once(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database: str
+) -> None:
+    """Each class is an event of its own, and the table of classes is written once and not ten thousand times."""
+    events = SQLEvents(place_in(database, tmp_path_factory.mktemp("log"), request), create=True)
+    names = [f"class {number}" for number in range(10_000)]
+    events.declare_classes(names, "start")
+    assert list(events.classes().values()) == names
+    assert events.class_change_count() == len(names)
+    with pytest.raises(DataError, match="already a class 'class 7'"):
+        events.add_class("class 7", "a")
+    events.close()
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_a_class_that_is_declared_twice_is_refused_and_none_is_kept(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database: str
+) -> None:
+    events = SQLEvents(place_in(database, tmp_path_factory.mktemp("log"), request), create=True)
+    with pytest.raises(DataError, match="already a class 'b'"):
+        events.declare_classes(["a", "b", "b"], "start")
+    assert events.classes() == {} and events.class_change_count() == 0
+    events.close()

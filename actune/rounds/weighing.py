@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from actune.rounds.prepared import PreparedTask
 
 READ = 4096  # rows of the pool on which the model of the answers alone is judged
-NOT_USED = "are not used in this round, because a model of the answers alone is right far more often"
+NOT_USED = "are not used in this round: they are hardly better than guesses, or a model of the answers is far better"
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,13 @@ class Weighed:
 
 def weigh(prepared: PreparedTask, labels: Labels, guesses: Guesses, streams: Streams) -> Weighed:
     """How the answers so far judge the guesses: those that are rarely right are trained on seldom or never."""
+    classes = len(prepared.task.pool.classes)
     answered = np.asarray(sorted(labels.of_row), np.int64)
     answers = np.asarray([labels.of_row[row] for row in answered.tolist()], np.int64)
     guessed = np.full(len(prepared.task.pool), -1)
     guessed[: len(guesses.labels)] = guesses.labels  # texts that were added later have none
     said = guessed[answered]
-    right = precision(said, answers, len(prepared.task.pool.classes))
+    right = precision(said, answers, classes)
     guessed[[*labels.of_row, *labels.skipped]] = -1
     rows = np.flatnonzero(guessed >= 0)
     sure, given = guesses.confidence[rows], guessed[rows]
@@ -62,14 +63,15 @@ def weigh(prepared: PreparedTask, labels: Labels, guesses: Guesses, streams: Str
         return Weighed()
     both = said >= 0
     weak = share_right_elsewhere(guesses.confidence[answered[both]], (said == answers)[both], sure)
-    until = share_of_steps(weak, _share_of_the_model(prepared, labels, streams))
+    until = share_of_steps(weak, _share_of_the_model(prepared, labels, streams, classes), classes)
     if until < USELESS:
         return Weighed(notes=(f"{guesses.source} {NOT_USED}",))
     return Weighed(WeakRows(rows, given, weights / weights.sum(), MASS, until))
 
 
-def _share_of_the_model(prepared: PreparedTask, labels: Labels, streams: Streams) -> float:
+def _share_of_the_model(prepared: PreparedTask, labels: Labels, streams: Streams, classes: int) -> float:
     """How often a model of the answers alone is right about texts of the pool."""
     count = len(prepared.task.pool)
     rows = streams.rng("judged by answers").choice(count, min(READ, count), replace=False)
-    return share_right_unseen(share_right(prepared, labels, streams, np.sort(rows)), len(labels.of_row))
+    estimate = share_right(prepared, labels, streams, np.sort(rows))
+    return share_right_unseen(estimate, len(labels.of_row), classes)

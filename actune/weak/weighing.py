@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 MASS = 100  # labelled rows that all weak rows together count for
 IMAGINED = 5  # answers on each class of weak labels that are right as often as those on all
-UNSEEN = 20  # answers that a model is imagined to be wrong about: its own answers do not show the classes it never saw
+UNSEEN = 20  # answers with which an estimate of a model counts half: they do not show the classes that it never saw
 USELESS = 0.05  # a share of the steps below which weak labels are left out
 SUREST = 0.999  # a confidence above which no label counts as surer
 
@@ -41,15 +41,20 @@ def share_right_elsewhere(sure: Floats, right: npt.NDArray[np.bool_], elsewhere:
     return float(expit(others + shift).mean())
 
 
-def share_right_unseen(estimate: float, answers: int) -> float:
-    """How often a model of so many answers is right, less than its own answers say as long as these are few."""
-    return estimate * answers / (answers + UNSEEN)
+def share_right_unseen(estimate: float, answers: int, classes: int) -> float:
+    """How often a model of so many answers is right: nearer to guessing than these say, as long as they are few."""
+    return 1 / classes + (estimate - 1 / classes) * answers / (answers + UNSEEN)
 
 
-def share_of_steps(weak: float, model: float) -> float:
+def share_of_steps(weak: float, model: float, classes: int) -> float:
     """The share of a fit that has weak rows, by how often weak labels and a model of the answers alone are right.
 
-    It is a half where both are equally good, and nearly the whole fit or nearly nothing of it where one is far better.
+    It is a half where both are equally good, and nearly the whole fit or nearly nothing of it where one is far better
+    than the other. Good means better than a guess among the classes.
     """
-    squared = [(share / (1 - share)) ** 2 for share in np.clip([weak, model], 1 - SUREST, SUREST)]
-    return float(squared[0] / sum(squared))
+    guess = 1 / classes
+    if weak <= guess:
+        return 0.0
+    skills = np.clip([(share - guess) / (1 - guess) for share in (weak, model)], 1 - SUREST, SUREST)
+    squared = (skills / (1 - skills)) ** 2
+    return float(squared[0] / squared.sum())

@@ -36,16 +36,20 @@ def test_confidence_of_one_and_nought_is_no_error() -> None:
 
 
 def test_few_answers_do_not_show_what_a_model_gets_wrong() -> None:
-    found = [share_right_unseen(0.8, count) for count in (0, 20, 60, 10**6)]
-    assert found == pytest.approx([0.0, 0.4, 0.6, 0.8], abs=1e-4)
+    found = [share_right_unseen(0.7, count, 5) for count in (0, 20, 80, 10**6)]
+    assert found == pytest.approx([0.2, 0.45, 0.6, 0.7], abs=1e-4)
 
 
 def test_the_better_of_weak_labels_and_model_has_most_of_a_fit() -> None:
-    assert share_of_steps(0.7, 0.7) == 0.5
-    assert share_of_steps(2 / 3, 0.5) == pytest.approx(0.8)  # odds of two to one, squared
-    assert share_of_steps(0.5, 2 / 3) == pytest.approx(0.2)
-    assert share_of_steps(0.3, 0.9) < 0.01 and share_of_steps(0.9, 0.0) > 0.99
-    assert 0 <= share_of_steps(0.0, 1.0) < share_of_steps(1.0, 0.0) <= 1
+    assert share_of_steps(0.7, 0.7, 4) == 0.5
+    assert share_of_steps(0.75, 0.625, 4) == pytest.approx(0.8)  # 2/3 and 1/2 of the way from a guess to the truth
+    assert share_of_steps(0.625, 0.75, 4) == pytest.approx(0.2)
+    assert share_of_steps(0.3, 0.9, 5) < 0.01 and share_of_steps(0.9, 0.0, 5) > 0.99
+    assert 0 <= share_of_steps(0.0, 1.0, 2) < share_of_steps(1.0, 0.0, 2) <= 1
+
+
+def test_guesses_have_no_part_in_a_fit() -> None:
+    assert share_of_steps(0.2, 0.1, 5) == share_of_steps(0.5, 0.5, 2) == 0
 
 
 def test_precision_by_class_is_drawn_to_the_mean() -> None:

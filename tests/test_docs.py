@@ -36,6 +36,7 @@ USER_PAGES = {"README.md": 80} | {  # each fits on two screens
         "index",
         "quickstart",
         "labelling",
+        "team",
         "tutorial",
         "faq",
         "methods",

@@ -12,18 +12,15 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from actune.web.accounts import LONGEST, LONGEST_NAME, Logins
-from actune.web.security import Door, give_cookie
+from actune.web.security import FRAME, Door, give_cookie
 
-FORM = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Log in · actune</title><link rel="stylesheet" href="/static/base.css"></head>
-<body class="login"><main class="login-main"><h1>{project}</h1>
+FORM = """<h1>{project}</h1>
 <form method="post" action="/login" class="login-form">
 <p role="alert">{problem}</p>
 <p><label for="name">Name</label><br><input id="name" name="name" autocomplete="username" required autofocus></p>
 <p><label for="password">Password</label><br>
 <input id="password" name="password" type="password" autocomplete="current-password" required></p>
-<p><button type="submit">Log in</button></p></form></main></body></html>"""
+<p><button type="submit">Log in</button></p></form>"""
 
 
 def login(door: Door) -> APIRouter:
@@ -34,7 +31,8 @@ def login(door: Door) -> APIRouter:
     project = escape(door.keys.folder.parent.name)
 
     def form(problem: str = "", status: int = 200) -> HTMLResponse:
-        return HTMLResponse(FORM.format(project=project, problem=escape(problem)), status)
+        content = FORM.format(project=project, problem=escape(problem))
+        return HTMLResponse(FRAME.format(title="Log in", content=content), status)
 
     @router.get("/login")
     def show() -> Response:

@@ -46,9 +46,18 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
-CLOSED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>actune</title>
-<p>This page needs the link that <code>actune label</code> prints, and each link works once. Run the same command again
-for another one.</p></html>"""
+# pages before the door: they load what everybody may have, and no script but that which chooses the colours
+FRAME = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>{title} · actune</title>
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml"><script src="/static/theme.js"></script>
+<link rel="stylesheet" href="/static/base.css"></head>
+<body class="login"><main class="login-main">{content}</main></body></html>"""
+CLOSED = FRAME.format(
+    title="Closed",
+    content="<h1>This page needs a new link</h1><p>Each link that <code>actune label</code> prints works once. Run the "
+    "same command again, and open the link that it prints.</p>",
+)
 
 
 @dataclass(frozen=True)

@@ -70,18 +70,21 @@ def how_sure(
     return calibrated_share(said, targets, temperature(found.log_proba, found.known))
 
 
-def share_right(prepared: PreparedTask, labels: Labels, streams: Streams, rows: npt.NDArray[np.int64]) -> float:
-    """How often a model of the answers alone is right about these rows of the pool, as far as the answers tell.
+def judge_answers(
+    prepared: PreparedTask, labels: Labels, streams: Streams, rows: npt.NDArray[np.int64]
+) -> tuple[float, npt.NDArray[np.int64] | None]:
+    """How often a model of the answers alone is right about these rows, as far as the answers tell, and its classes.
 
-    Where the encoder is fine-tuned they tell it of a probe, and of texts like those that were asked about.
+    Where the encoder is fine-tuned they tell it of a probe and of texts like those that were asked about, and there are
+    no classes of other rows.
     """
     if (found := hold_out(prepared, labels, streams)) is None:
-        return 0.0
+        return 0.0, None
     if not find_learner(prepared.learner_name).is_frozen_encoder:
-        return float((found.log_proba.argmax(1) == found.known).sum()) / len(labels.of_row)
+        return float((found.log_proba.argmax(1) == found.known).sum()) / len(labels.of_row), None
     said = _plain_model_says(prepared, labels, streams, found, rows)
-    share = calibrated_share(said, said.argmax(1), temperature(found.log_proba, found.known))
-    return share or 0.0
+    classes = said.argmax(1)
+    return calibrated_share(said, classes, temperature(found.log_proba, found.known)) or 0.0, classes
 
 
 def _plain_model_says(

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from actune.core.training_set import WeakRows
-from actune.rounds.cross_validating import share_right
+from actune.rounds.cross_validating import judge_answers
 from actune.weak.weighing import (
+    FEWEST,
     MASS,
     USELESS,
     precision,
     share_of_steps,
+    share_right_by_agreement,
     share_right_elsewhere,
     share_right_unseen,
 )
@@ -63,15 +65,21 @@ def weigh(prepared: PreparedTask, labels: Labels, guesses: Guesses, streams: Str
         return Weighed()
     both = said >= 0
     weak = share_right_elsewhere(guesses.confidence[answered[both]], (said == answers)[both], sure)
-    until = share_of_steps(weak, _share_of_the_model(prepared, labels, streams, classes), classes)
+    until = share_of_steps(weak, _share_of_the_model(prepared, labels, streams, guessed, weak), classes)
     if until < USELESS:
         return Weighed(notes=(f"{guesses.source} {NOT_USED}",))
     return Weighed(WeakRows(rows, given, weights / weights.sum(), MASS, until))
 
 
-def _share_of_the_model(prepared: PreparedTask, labels: Labels, streams: Streams, classes: int) -> float:
-    """How often a model of the answers alone is right about texts of the pool."""
-    count = len(prepared.task.pool)
-    rows = streams.rng("judged by answers").choice(count, min(READ, count), replace=False)
-    estimate = share_right(prepared, labels, streams, np.sort(rows))
+def _share_of_the_model(
+    prepared: PreparedTask, labels: Labels, streams: Streams, guessed: npt.NDArray[np.int64], weak: float
+) -> float:
+    """How often a model of the answers alone is right about texts of the pool: the lower of two estimates."""
+    count, classes = len(prepared.task.pool), len(prepared.task.pool.classes)
+    rows = np.sort(streams.rng("judged by answers").choice(count, min(READ, count), replace=False))
+    estimate, said = judge_answers(prepared, labels, streams, rows)
+    both = guessed[rows] >= 0
+    if said is not None and both.sum() >= FEWEST:
+        agreed = float((said == guessed[rows])[both].mean())
+        estimate = min(estimate, share_right_by_agreement(agreed, weak, classes))
     return share_right_unseen(estimate, len(labels.of_row), classes)

@@ -9,6 +9,7 @@ MASS = 100  # labelled rows that all weak rows together count for
 IMAGINED = 5  # answers on each class of weak labels that are right as often as those on all
 UNSEEN = 20  # answers with which an estimate of a model counts half: they do not show the classes that it never saw
 USELESS = 0.05  # a share of the steps below which weak labels are left out
+FEWEST = 100  # texts with a weak label on which agreement tells anything
 SUREST = 0.999  # a confidence above which no label counts as surer
 
 Rows = npt.NDArray[np.int64]
@@ -39,6 +40,19 @@ def share_right_elsewhere(sure: Floats, right: npt.NDArray[np.bool_], elsewhere:
         shares = expit(odds + shift)
         shift -= float((shares - right).sum() + shift) / float((shares * (1 - shares)).sum() + 1)
     return float(expit(others + shift).mean())
+
+
+def share_right_by_agreement(agreed: float, weak: float, classes: int) -> float:
+    """How often a model is right, told by how often it agrees with weak labels that are right so often.
+
+    If both err independently, they agree where both are right, and by chance where neither is. A model of few answers
+    to a method's questions says one class too often, which its answers do not show and other labels do. Labels that are
+    no better than guesses tell nothing: then it is 1.
+    """
+    by_chance = (1 - weak) / (classes - 1)
+    if weak <= by_chance:
+        return 1.0
+    return float(np.clip((agreed - by_chance) / (weak - by_chance), 1 / classes, 1))
 
 
 def share_right_unseen(estimate: float, answers: int, classes: int) -> float:

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from actune.weak.weighing import precision, share_of_steps, share_right_elsewhere, share_right_unseen
+from actune.weak.weighing import (
+    precision,
+    share_of_steps,
+    share_right_by_agreement,
+    share_right_elsewhere,
+    share_right_unseen,
+)
 
 CLASSES = 3
 
@@ -33,6 +39,21 @@ def test_without_answers_the_confidence_is_believed() -> None:
 def test_confidence_of_one_and_nought_is_no_error() -> None:
     sure = np.array([1.0, 1.0, 0.0])
     assert 0 < share_right_elsewhere(sure, np.array([True, False, True]), sure) < 1
+
+
+def test_agreement_with_weak_labels_tells_how_good_a_model_is() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 4, 50_000)
+
+    def said(right: float) -> np.ndarray:
+        """Labels that err independently of all others."""
+        return np.where(rng.random(len(truth)) < right, truth, (truth + rng.integers(1, 4, len(truth))) % 4)
+
+    for weak, model in ((0.6, 0.4), (0.6, 0.9), (0.9, 0.5)):
+        agreed = float((said(weak) == said(model)).mean())
+        assert share_right_by_agreement(agreed, weak, 4) == pytest.approx(model, abs=0.03)
+    assert share_right_by_agreement(0.3, 0.25, 4) == share_right_by_agreement(0.3, 0.1, 4) == 1  # they tell nothing
+    assert share_right_by_agreement(0.0, 0.7, 4) == 0.25
 
 
 def test_few_answers_do_not_show_what_a_model_gets_wrong() -> None:

@@ -10,6 +10,7 @@ IMAGINED = 5  # answers on each class of weak labels that are right as often as 
 UNSEEN = 20  # answers with which an estimate of a model counts half: they do not show the classes that it never saw
 USELESS = 0.05  # a share of the steps below which weak labels are left out
 FEWEST = 100  # texts with a weak label on which agreement tells anything
+TELLING = 0.2  # the least skill of weak labels by which a model can be judged
 SUREST = 0.999  # a confidence above which no label counts as surer
 
 Rows = npt.NDArray[np.int64]
@@ -47,11 +48,11 @@ def share_right_by_agreement(agreed: float, weak: float, classes: int) -> float:
 
     If both err independently, they agree where both are right, and by chance where neither is. A model of few answers
     to a method's questions says one class too often, which its answers do not show and other labels do. Labels that are
-    no better than guesses tell nothing: then it is 1.
+    hardly better than guesses tell nothing: then it is 1.
     """
-    by_chance = (1 - weak) / (classes - 1)
-    if weak <= by_chance:
+    if skill(weak, classes) < TELLING:
         return 1.0
+    by_chance = (1 - weak) / (classes - 1)
     return float(np.clip((agreed - by_chance) / (weak - by_chance), 1 / classes, 1))
 
 
@@ -66,9 +67,13 @@ def share_of_steps(weak: float, model: float, classes: int) -> float:
     It is a half where both are equally good, and nearly the whole fit or nearly nothing of it where one is far better
     than the other. Good means better than a guess among the classes.
     """
-    guess = 1 / classes
-    if weak <= guess:
+    if skill(weak, classes) <= 0:
         return 0.0
-    skills = np.clip([(share - guess) / (1 - guess) for share in (weak, model)], 1 - SUREST, SUREST)
+    skills = np.clip([skill(share, classes) for share in (weak, model)], 1 - SUREST, SUREST)
     squared = (skills / (1 - skills)) ** 2
     return float(squared[0] / squared.sum())
+
+
+def skill(share: float, classes: int) -> float:
+    """What is right beyond guesses: 0 for guesses among the classes, and 1 where all is right."""
+    return (share - 1 / classes) / (1 - 1 / classes)

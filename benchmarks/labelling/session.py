@@ -1,6 +1,6 @@
 """A whole session at the labelling page by keyboard: answers per hour, and the accuracy on the test set over time.
 
-    PYTHONPATH=. python benchmarks/labelling/session.py --answers 500 --think 0 2 --out session.jsonl
+    PYTHONPATH=. python benchmarks/labelling/session.py --answers 300 --think 0 2 --out session.jsonl
     PYTHONPATH=. python benchmarks/labelling/session.py show benchmarks/results/session_cpu.jsonl
 
 A real server has the bundled TREC questions as `make label` starts it, and Chromium shows the page. A scripted person
@@ -116,29 +116,30 @@ def tested(model: Path, task: Task) -> float:
 def show(file: Path) -> None:
     """The tables of docs/labelling.md."""
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    print("| seconds of thinking | answers | minutes | answers per hour | key to next text, p95 |")
+    print("| seconds before each key | answers | minutes | answers per hour | from key to next text, p95 |")
     print("|---|---|---|---|---|")
     for line in lines:
-        cells = [
-            line["think_s"],
-            line["answers"],
-            line["minutes"],
-            f"{line['per_hour']:,}",
-            f"{line['next_p95_ms']} ms",
-        ]
-        print("|", " | ".join(map(str, cells)), "|")
+        found = [line[name] for name in ("think_s", "answers", "minutes")]
+        print("|", " | ".join(map(str, [*found, f"{line['per_hour']:,}", f"{line['next_p95_ms']} ms"])), "|")
     models = lines[-1]["models"]
-    print("\n| minutes | answers when the model arrived | trained on | accuracy on test |")
-    print("|---|---|---|---|")
-    for model in models:
-        print(f"| {model['minutes']} | {model['answers']} | {model['trained on']} | {100 * model['accuracy']:.1f} % |")
+    some = [*models[:-1:3], models[-1]]
+    rows = {
+        "answers when the model arrived": [model["answers"] for model in some],
+        "minutes": [round(model["minutes"], 1) for model in some],
+        "accuracy on test, %": [f"{100 * model['accuracy']:.1f}" for model in some],
+    }
+    print()
+    for place, (name, cells) in enumerate(rows.items()):
+        print("|", " | ".join(map(str, [name, *cells])), "|")
+        if not place:
+            print("|---" * (1 + len(some)) + "|")
 
 
 def main(words: list[str]) -> None:
     if words[:1] == ["show"]:
         return show(Path(words[1]))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=int, default=500)
+    parser.add_argument("--answers", type=int, default=300)
     parser.add_argument("--think", type=float, nargs="+", default=[0.0, 2.0], help="seconds before each answer")
     parser.add_argument("--out", type=Path, help="a file to add results to")
     given = parser.parse_args(words)

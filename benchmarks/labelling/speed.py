@@ -141,7 +141,7 @@ def measured(folder: Path, given: argparse.Namespace, people: int) -> dict[str, 
         crowd = [Person(f"p{number}", port, each, think, end) for number, each in enumerate(tokens)]
         for person in crowd:
             person.start()
-        keep_training(port, token, end)
+        keep_training(port, token, end, texts)
         for person in crowd:
             person.join(120)
         largest = memory_of(server.pid)
@@ -183,10 +183,19 @@ def prepare(port: int, token: str) -> None:
         time.sleep(1)
 
 
-def keep_training(port: int, token: str, end: float) -> None:
-    """Asks for a round whenever none is at work."""
-    owner = Person("owner", port, token, 0, 0)
+def keep_training(port: int, token: str, end: float, texts: int) -> None:
+    """Asks for a round whenever none is at work, with an answer that it can learn."""
+    owner, number = Person("owner", port, token, 0, 0), 0
     while time.monotonic() < end:
+        if owner.ask([], "/state")["training"]["state"] == "idle":
+            number += 1
+            said = {
+                "client": f"more-{number}",
+                "id": str(texts - number),
+                "kind": "label",
+                "label": CLASSES[number % 4],
+            }
+            owner.ask([], "/answers", {"answers": [said]})
         owner._connection.request("POST", "/api/v1/train", "{}", owner._headers)
         owner._connection.getresponse().read()
         time.sleep(0.5)

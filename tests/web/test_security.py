@@ -7,6 +7,7 @@ import errno
 import json
 import socket
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -185,14 +186,18 @@ def test_a_mistake_of_the_program_is_a_sentence_and_no_text_is_printed(tmp_path,
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:80") as client:
             return await client.get("http://127.0.0.1:80/api/v1/state", headers={"Host": "127.0.0.1:80", **token})
 
+    def answer(app):
+        with ThreadPoolExecutor(1) as thread:  # after a test in a browser, this one has a running loop
+            return thread.submit(asyncio.run, ask(app)).result()
+
     with create_labelling(tmp_path / "project", pool_of(["one", "two"], classes=("a", "b"))) as session:
         keys = Keys(tmp_path / "project")
         token = {"Authorization": f"Bearer {keys.token}"}
         desk = Desk(keys.id, session, Trainer(tmp_path, tmp_path / "log", idle=True))
         app = build(desk, door_of(keys, "start", Address(), 80))
-        assert asyncio.run(ask(app)).status_code == 200
+        assert answer(app).status_code == 200
         monkeypatch.setattr(session, "news", fail)
-        found = asyncio.run(ask(app))
+        found = answer(app)
         printed = capsys.readouterr()
     assert found.status_code == 500 and found.json()["code"] == "mistake" and "secret" not in found.text
     assert found.headers["x-content-type-options"] == "nosniff"

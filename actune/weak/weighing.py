@@ -33,13 +33,12 @@ def share_right_elsewhere(sure: Floats, right: npt.NDArray[np.bool_], elsewhere:
     carried over, but by how much their confidence is wrong: one number added to its log-odds (Platt scaling with a
     fixed slope), with a normal prior around 0 because there are few answers at first.
     """
+    from scipy.optimize import brentq
     from scipy.special import expit, logit
 
     odds, others = (logit(np.clip(each, 1 - SUREST, SUREST)) for each in (sure, elsewhere))
-    shift = 0.0
-    for _ in range(20):  # Newton's method on a convex function
-        shares = expit(odds + shift)
-        shift -= float((shares - right).sum() + shift) / float((shares * (1 - shares)).sum() + 1)
+    most = len(odds) + 1.0  # beyond it the prior outweighs all answers
+    shift = brentq(lambda by: float((expit(odds + by) - right).sum()) + by, -most, most)
     return float(expit(others + shift).mean())
 
 

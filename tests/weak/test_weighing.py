@@ -56,6 +56,13 @@ def test_agreement_with_weak_labels_tells_how_good_a_model_is() -> None:
     assert share_right_by_agreement(0.0, 0.7, 4) == 0.25
 
 
+@pytest.mark.parametrize("count", [30, 199, 200])
+def test_labels_that_are_sure_and_wrong_are_not_believed(count: int) -> None:
+    sure = np.full(count, 0.9999)
+    assert share_right_elsewhere(sure, np.zeros(count, bool), sure) < 0.5
+    assert share_right_elsewhere(1 - sure, np.ones(count, bool), 1 - sure) > 0.5
+
+
 def test_few_answers_do_not_show_what_a_model_gets_wrong() -> None:
     found = [share_right_unseen(0.7, count, 5) for count in (0, 20, 80, 10**6)]
     assert found == pytest.approx([0.2, 0.45, 0.6, 0.7], abs=1e-4)

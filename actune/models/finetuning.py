@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,15 @@ from actune.models import precision
 from actune.models.adversarial import adversarial_loss, read_perturbed
 from actune.models.checkpoints import Checkpoint, digest_of, fit_key
 from actune.models.encoders import load_classifier, load_tokenizer, load_trained, token_limit
+from actune.models.fast.kept import Place, pays, training_place
 from actune.models.fast.packing import few_shapes, packed, packs
+from actune.models.folders import state_of
 from actune.models.pooled import PooledNetwork, is_pooled, load_pooled, new_pooled, save_pooled
 from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
 from actune.models.tokens import NamedTensors, Tokens, tokenize
-from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
+from actune.models.training import Loss, Rows, WeightsAndStep, accuracy_on, train
 
 FEW_WIDTHS = 8  # widths in tokens are multiples of this on a GPU, so that few shapes recur
 
@@ -70,12 +73,21 @@ class FineTuning:
         elif isinstance(classifier.network, PooledNetwork):
             labelled = classifier.read(inputs.only(training.rows)).embedding.cpu().numpy()
             classifier.network.begin_as_probe(labelled, training.labels)
-        look = accuracy_on(dev, classifier.read)
         pack = classifier.packs(inputs) and not objective.adversarial  # whose step is one in padded word embeddings
         checkpoint = self._checkpoint(inputs, training, objective, streams, dev, start)
-        fitting = _Fitting(classifier, inputs, pack)
-        train(fitting, training, objective, self.recipe, streams, look, progress, checkpoint)
+        with self._place(classifier, pack) as place:
+            fitting = _Fitting(classifier, inputs, pack, place)
+            look = accuracy_on(dev, fitting.classifier.read)
+            train(fitting, training, objective, self.recipe, streams, look, progress, checkpoint)
         return classifier
+
+    def _place(self, classifier: FineTuned, pack: bool) -> AbstractContextManager[Place | None]:
+        """Where the classifier is trained in bfloat16 throughout; without a place autocast decides what is."""
+        if not (pack and pays(self.device)):
+            return nullcontext()
+        head = self.recipe.pooled_head, self.recipe.head_scale
+        kind = (state_of(self.folder), self.classes, self.device, *head)
+        return training_place(classifier.network, self.recipe, kind)
 
     def _checkpoint(
         self,
@@ -120,16 +132,16 @@ class FineTuning:
 class _Fitting:
     """What the training loop does with a network that reads tokens."""
 
-    def __init__(self, classifier: FineTuned, inputs: Tokens, pack: bool) -> None:
-        self.classifier = classifier
-        self.network = classifier.network
+    def __init__(self, classifier: FineTuned, inputs: Tokens, pack: bool, place: Place | None) -> None:
+        self.classifier = classifier.with_network(place.network) if place else classifier
+        self.network = self.classifier.network
         self.inputs = inputs
         self.pack = pack
+        self.place = place
         self.device = classifier.device
-        self.in_half = pack and self.device.type == "cuda" and precision.native(self.device)
 
-    def by_hand(self, recipe: Training, objective: Objective) -> WeightsAndStep | None:
-        return None
+    def own_steps(self, recipe: Training, objective: Objective, loss_of: Loss) -> WeightsAndStep | None:
+        return (self.place.weights, self.place.step(recipe, objective, loss_of)) if self.place else None
 
     def inputs_of(self, rows: Rows) -> NamedTensors:
         few = self.device.type == "cuda"
@@ -139,7 +151,7 @@ class _Fitting:
         return self.inputs.packed(rows, fill_to=fill_to, round_to=round_to)
 
     def forward(self, batch: NamedTensors) -> tuple[torch.Tensor, torch.Tensor]:
-        with nullcontext() if self.in_half else precision.for_training(self.device):
+        with nullcontext() if self.place else precision.for_training(self.device):
             logits, first = said(self.network, batch)
         return logits.float(), first.float()
 
@@ -164,6 +176,12 @@ class FineTuned:
         self.tokenizer = tokenizer
         self.device = device
         self.recipe = recipe
+
+    def with_network(self, network: nn.Module) -> FineTuned:
+        """The same classifier with other weights."""
+        other = copy.copy(self)
+        other.network = network
+        return other
 
     def packs(self, inputs: Tokens) -> bool:
         """Whether these texts are read end to end, rather than padded."""

@@ -33,7 +33,7 @@ from actune.models.reader import read_tokens
 from actune.models.sampling import dropout_on, moments_of
 from actune.models.sources import encoder_digest
 from actune.models.tokens import NamedTensors, tokenize_and_mark
-from actune.models.training import Rows, WeightsAndStep, accuracy_on, train
+from actune.models.training import Loss, Rows, WeightsAndStep, accuracy_on, train
 
 MANY = 500_000  # embeddings: so many and more are read in blocks
 BLOCK = 65_536
@@ -168,14 +168,12 @@ def one_thread(device: torch.device) -> Iterator[None]:
 class _Fitting:
     """What the training loop does with a head on embeddings."""
 
-    in_half = False
-
     def __init__(self, classifier: Probed, inputs: Embeddings) -> None:
         self.classifier = classifier
         self.network = classifier.network
         self.inputs = inputs
 
-    def by_hand(self, recipe: Training, objective: Objective) -> WeightsAndStep | None:
+    def own_steps(self, recipe: Training, objective: Objective, loss_of: Loss) -> WeightsAndStep | None:
         return steps_by_hand(self.network, recipe, objective)
 
     def inputs_of(self, rows: Rows) -> NamedTensors:

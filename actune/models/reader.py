@@ -12,6 +12,7 @@ import torch
 
 from actune.core.progress import Progress, silent
 from actune.models import precision
+from actune.models.fast.kept import forget
 from actune.models.tokens import NamedTensors, Tokens
 
 # padded tokens in a batch, by device
@@ -50,6 +51,7 @@ def read_tokens(
             except torch.OutOfMemoryError:
                 if len(rows) == 1:
                     raise
+                forget()
                 waiting = deque(_halves([rows, *waiting]))
                 continue
             if not results:

@@ -28,6 +28,7 @@ from actune.models.tokens import NamedTensors
 from actune.models.weights import Weights
 
 Rows = npt.NDArray[np.int64]
+Loss = Callable[[NamedTensors], torch.Tensor]
 WeightsAndStep = tuple[Weights, Callable[[NamedTensors], None]]
 KNOWN = ("labels", "targets", "weights", "proba")
 
@@ -47,13 +48,8 @@ class Fitting(Protocol):
     @property
     def network(self) -> nn.Module: ...
 
-    @property
-    def in_half(self) -> bool:
-        """Whether it is to compute in bfloat16 throughout, rather than where autocast thinks best."""
-        ...
-
-    def by_hand(self, recipe: Training, objective: Objective) -> WeightsAndStep | None:
-        """Weights and a step on them, where these can do without autograd."""
+    def own_steps(self, recipe: Training, objective: Objective, loss_of: Loss) -> WeightsAndStep | None:
+        """Weights and a step on them, where these are other than the usual ones; None where they are not."""
         ...
 
     def inputs_of(self, rows: Rows) -> NamedTensors: ...
@@ -133,17 +129,18 @@ def _kept_in(state: dict[str, torch.Tensor]) -> list[torch.Tensor] | None:
 
 
 def _weights_and_step(fitting: Fitting, recipe: Training, objective: Objective) -> WeightsAndStep:
-    if fast.enabled(recipe) and (by_hand := fitting.by_hand(recipe, objective)):
-        return by_hand
-    return make_steps(fitting.network, recipe, lambda batch: _loss(fitting, batch, objective, recipe), fitting.in_half)
+    def loss_of(batch: NamedTensors) -> torch.Tensor:
+        return _loss(fitting, batch, objective, recipe)
+
+    if fast.enabled(recipe) and (own := fitting.own_steps(recipe, objective, loss_of)):
+        return own
+    return make_steps(fitting.network, recipe, loss_of)
 
 
-def make_steps(
-    network: nn.Module, recipe: Training, loss_of: Callable[[NamedTensors], torch.Tensor], in_half: bool = False
-) -> WeightsAndStep:
+def make_steps(network: nn.Module, recipe: Training, loss_of: Loss) -> WeightsAndStep:
     """The weights that training moves, and the step that moves them by the gradient of a loss."""
     if fast.enabled(recipe):
-        return make_fast_steps(network, recipe, loss_of, in_half)
+        return make_fast_steps(network, recipe, loss_of)
     weights = Weights(network, recipe)
     return weights, Step(weights, loss_of)
 

@@ -21,6 +21,7 @@ from actune.core.settings import Training
 from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.models.objectives import training_loss
 from actune.models.tokens import NamedTensors
+from actune.models.training import Loss
 
 library: Any = import_module("transformers")
 
@@ -102,13 +103,11 @@ def training_of(labelled: int, trusted: int = 0, classes: int = 3) -> TrainingSe
 class Plain:
     """A network in training whose inputs are row numbers; its embedding is whatever its logits are."""
 
-    in_half = False
-
     def __init__(self, network: nn.Module, logits_of: Callable[[torch.Tensor], torch.Tensor]) -> None:
         self.network = network
         self.logits_of = logits_of
 
-    def by_hand(self, recipe: Training, objective: Objective) -> None:
+    def own_steps(self, recipe: Training, objective: Objective, loss_of: Loss) -> None:
         return None
 
     def inputs_of(self, rows: npt.NDArray[np.int64]) -> NamedTensors:

@@ -11,7 +11,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from actune.core.settings import Training
-from actune.models.fast.weights import FusedWeights, HalfWeights
+from actune.models.fast.weights import FusedWeights
 from actune.models.steps import Step
 from actune.models.tokens import NamedTensors
 from actune.models.weights import Weights
@@ -24,7 +24,7 @@ class GraphedStep(Step):
     """
 
     warm_up = 3
-    most = 32  # recordings, each with memory of its own
+    most = 64  # recordings, each with memory of its own
 
     def __init__(self, weights: Weights, loss_of: Callable[[NamedTensors], torch.Tensor]) -> None:
         super().__init__(weights, loss_of)
@@ -92,9 +92,13 @@ class ConstantsInPlace(TorchFunctionMode):
 
 
 def make_fast_steps(
-    network: nn.Module, recipe: Training, loss_of: Callable[[NamedTensors], torch.Tensor], in_half: bool
+    network: nn.Module, recipe: Training, loss_of: Callable[[NamedTensors], torch.Tensor]
 ) -> tuple[Weights, Step]:
-    """Weights and steps of a network; with `in_half` it computes with bfloat16 weights."""
-    weights = (HalfWeights if in_half else FusedWeights)(network, recipe)
-    kind = GraphedStep if weights.device.type == "cuda" else Step
-    return weights, kind(weights, loss_of)
+    """Weights and steps of a network."""
+    weights = FusedWeights(network, recipe)
+    return weights, step_kind(weights.device)(weights, loss_of)
+
+
+def step_kind(device: torch.device) -> type[Step]:
+    """How steps run there."""
+    return GraphedStep if device.type == "cuda" else Step

@@ -52,24 +52,35 @@ class HalfWeights(FusedWeights):
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
         self.trained = sorted(trained, key=decays, reverse=True)  # those with weight decay first
         self.device, self.clip = trained[0].device, recipe.clip
-        self.own = [(parameter, parameter.data) for parameter in network.parameters()]
         sizes = [-(-parameter.numel() // APART) * APART for parameter in self.trained]
         begins, length = [0, *accumulate(sizes)][:-1], sum(sizes)
         decaying = sum(size for size, parameter in zip(sizes, self.trained, strict=True) if decays(parameter))
         self.parts = [(slice(0, decaying), recipe.weight_decay), (slice(decaying, length), 0.0)]
         self.whole, self.mean, self.square = torch.zeros(3, length, device=self.device)
         self.half, self.gradient = torch.zeros(2, length, device=self.device, dtype=torch.bfloat16)
-        self.whole_of, self.half_of, self.gradient_of = (
+        self.whole_of, half_of, self.gradient_of = (
             [row[begin : begin + p.numel()].view(p.shape) for begin, p in zip(begins, self.trained, strict=True)]
             for row in (self.whole, self.half, self.gradient)
         )
-        torch._foreach_copy_(self.whole_of, [parameter.data for parameter in self.trained])
-        self.half.copy_(self.whole)
-        for parameter, value in self.own:
-            parameter.data = value.to(torch.bfloat16)
-        for parameter, value in zip(self.trained, self.half_of, strict=True):
-            parameter.data = value
+        others = [parameter for parameter in network.parameters() if not parameter.requires_grad]
+        self.running = list(zip(self.trained, half_of, strict=True))
+        self.running += [(p, torch.empty_like(p.data, dtype=torch.bfloat16)) for p in others]
         self.rate, self.count = torch.zeros(2, device=self.device)
+        self.begin()
+
+    @torch.no_grad()
+    def begin(self) -> None:
+        """Takes the network's weights as they are now; of their gradients nothing is known yet.
+
+        Everything stays where it lies in memory, so that recorded steps can be replayed for the next fit too.
+        """
+        self.own = [(parameter, parameter.data) for parameter, _ in self.running]
+        torch._foreach_copy_(self.whole_of, [parameter.data for parameter in self.trained])
+        for row in (self.gradient, self.mean, self.square, self.count):
+            row.zero_()
+        for parameter, value in self.running:
+            value.copy_(parameter.data)
+            parameter.data = value
 
     def set_rate(self, rate: float) -> None:
         self.rate.fill_(rate)

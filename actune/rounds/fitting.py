@@ -79,7 +79,7 @@ def fit(
     newest = Fitted(taught, training, PseudoLabels.none())
     trusting = labels.without({*rejected} - labels.of_row.keys()) if rejected else labels
     for generation in range(1, teacher.generations + 1):  # the teacher's own streams are those of generation 0
-        newest = _student(prepared, method, newest, trusting, replace(streams, generation=generation), horizon)
+        newest = student(prepared, method, newest, trusting, replace(streams, generation=generation), horizon)
     if newest.classifier is taught:
         return newest
     if teacher.may_stay and _clearly_better(prepared, taught, newest.classifier):
@@ -87,7 +87,7 @@ def fit(
     return replace(newest, rival=taught)
 
 
-def _student(
+def student(
     prepared: PreparedTask, method: Method, teacher: Fitted, labels: Labels, streams: Streams, horizon: int
 ) -> Fitted:
     """The student of the newest model, or that model where it trusts nothing: the same fit again."""

@@ -3,6 +3,9 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/few/loop.py run --methods random,thrifty --seeds 0,1 --data-dir DIR
     PYTHONPATH=. python benchmarks/few/loop.py show
 
+`--learner finetune --model mpnet --recipe contrastive --device cuda --out FILE` makes the same runs with a fine-tuned
+encoder; `saved.py` shows them. `--processes` works on so many data sets and seeds at a time.
+
 At most 10,000 texts of a data set are the pool, the same for all seeds; every label counts, and the accuracy is that on
 the test set. A run's result is its average accuracy over the rounds. What is finished is kept in a file, a line for
 every run, and never run again: `run` may be killed and started again at any time.
@@ -20,9 +23,13 @@ import argparse
 import json
 import tempfile
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -45,19 +52,29 @@ Runs = dict[str, dict[tuple[str, int], float]]  # by method, then by task and se
 task_for = lru_cache(1)(task_of)  # the runs on a task come one after the other
 
 
-def one_run(method: str, name: str, seed: int, data_dir: str | None) -> dict[str, Any]:
+def one_run(method: str, name: str, seed: int, given: argparse.Namespace) -> dict[str, Any]:
+    """The facts of a run by round; of one that time ran out for, those of the rounds that it had."""
     from actune.annotators.oracle import Oracle
     from actune.session.runner import run
     from actune.session.setup import create
 
-    task, _ = task_for(name, data_dir)
-    words: dict[str, Any] = {"initial": max(INITIAL, len(task.pool.classes)), "batch": BATCH, "rounds": ROUNDS}
-    words |= {"seed": seed, "simulated": True, "learner": "probe", "device": "cpu", "no_dev": True}
+    task, _ = task_for(name, given.data_dir)
+    words: dict[str, Any] = {"initial": max(INITIAL, len(task.pool.classes)), "batch": BATCH, "rounds": given.rounds}
+    words |= {"seed": seed, "simulated": True, "learner": given.learner, "device": given.device, "no_dev": True}
+    if given.learner != "probe":
+        words |= {"model": given.model, "recipe": given.recipe}
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as scratch:
+
+    def tell(_: Any) -> None:
+        if time.time() > given.end:
+            raise TimeoutError
+
+    with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         session = create(Path(scratch) / "run", task, method=method, **words)
         session.models = "none"
-        run(session, Oracle(session.pool))
+        with suppress(TimeoutError):
+            run(session, Oracle(session.pool), tell)
         rounds = session.rounds()
         session.close()
     return {
@@ -65,6 +82,7 @@ def one_run(method: str, name: str, seed: int, data_dir: str | None) -> dict[str
         "task": name,
         "seed": seed,
         "pool": POOL,
+        **({} if given.learner == "probe" else {"model": Path(given.model).name, "recipe": given.recipe}),
         "labels": [facts.labels for facts in rounds],
         "accuracy": [round(facts.accuracy or 0.0, 4) for facts in rounds],
         "pseudo_labels": [facts.pseudo_labels.count for facts in rounds],
@@ -80,17 +98,35 @@ def _short(value: float | None) -> float | None:
 
 def run_all(given: argparse.Namespace) -> None:
     """All methods on all tasks with the first seed, then with the next one."""
-    done = {(line["method"], line["task"], line["seed"]) for line in stored(given.out)}
-    end = time.monotonic() + given.seconds
+    done = {(line["method"], line["task"], line["seed"]) for line in finished(given.out, given.rounds)}
+    given.end = time.time() + given.seconds
+    groups = []
     for seed in map(int, given.seeds.split(",")):
         for name in given.tasks.split(","):
-            for method in given.methods.split(","):
-                if (method, name, seed) in done or time.monotonic() > end:
-                    continue
-                line = one_run(method, name, seed, given.data_dir)
-                with given.out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(line) + "\n")
-                print(method, name, seed, *line["accuracy"], line["seconds"], flush=True)
+            missing = [method for method in given.methods.split(",") if (method, name, seed) not in done]
+            groups += [(missing, name, seed, given)] if missing else []
+    if given.processes == 1:
+        for group in groups:
+            run_group(*group)
+        return
+    with ProcessPoolExecutor(given.processes, get_context("spawn")) as crew:
+        for future in [crew.submit(run_group, *group) for group in groups]:
+            future.result()
+
+
+def run_group(methods: list[str], name: str, seed: int, given: argparse.Namespace) -> None:
+    """The runs of some methods on one data set with one seed; each is a line in the file when it is over."""
+    for method in methods:
+        if time.time() < given.end:
+            line = one_run(method, name, seed, given)
+            with given.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")  # one write, so that processes do not mix their lines
+            print(method, name, seed, *line["accuracy"], line["seconds"], flush=True)
+
+
+def finished(file: Path, rounds: int = ROUNDS) -> list[dict[str, Any]]:
+    """The runs that had all their rounds."""
+    return [line for line in stored(file) if len(line["labels"]) >= rounds]
 
 
 def runs_of(file: Path, rounds: slice = slice(None)) -> Runs:
@@ -199,6 +235,12 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no run after this time")
+    parser.add_argument("--learner", default="probe")
+    parser.add_argument("--model", default="mpnet", help="the encoder, where it is fine-tuned")
+    parser.add_argument("--recipe", default="contrastive")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--data-dir")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()

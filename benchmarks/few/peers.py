@@ -181,14 +181,17 @@ def fit_fastfit(case: Case, model: str) -> Answer:
 
 
 def read_fastfit(learner: Any, tokenizer: Any, case: Case) -> list[int]:
-    """The best class of every text that judges, by the scores that FastFit's own class for inference gives."""
+    """The best class of every text that judges, by the scores of FastFit's own class for inference.
+
+    The mask is asked for by name, since FastFit tells the tokenizer to make other inputs in training.
+    """
     import torch
 
     learner.eval()
     found: list[int] = []
     for start in range(0, len(case.judge_texts), 64):
         texts = case.judge_texts[start : start + 64]
-        batch = tokenizer(texts, truncation=True, max_length=case.tokens, padding=True)
+        batch = tokenizer(texts, truncation=True, max_length=case.tokens, padding=True, return_attention_mask=True)
         ids, mask = (torch.tensor(batch[key]).to(learner.device) for key in ("input_ids", "attention_mask"))
         found += learner.inference_forward(ids, mask).argmax(1).tolist()
     return found

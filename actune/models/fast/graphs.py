@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable
+from functools import cache
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ class GraphedStep(Step):
 
     def __init__(self, weights: Weights, loss_of: Callable[[NamedTensors], torch.Tensor]) -> None:
         super().__init__(weights, loss_of)
-        self._stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+        self._stream = _stream_for(self.device)
         self._memory = torch.cuda.graph_pool_handle()
         self._seen: dict[Hashable, int] = {}
         self._recorded: dict[Hashable, tuple[torch.cuda.CUDAGraph, NamedTensors]] = {}
@@ -71,6 +72,12 @@ class GraphedStep(Step):
             return False
         self._recorded[shape] = graph, kept
         return True
+
+
+@cache
+def _stream_for(device: torch.device) -> torch.cuda.Stream:
+    """Where all steps are recorded: a weight remembers the stream of its gradients, and several steps may share it."""
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
 
 def _pinned(tensor: torch.Tensor) -> torch.Tensor:

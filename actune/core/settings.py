@@ -67,6 +67,7 @@ class Training:
     fast: bool = True  # use hand-tuned kernels, where plain code would give the same up to rounding
     train_layers: int = 0  # only the last ones, on cached outputs of those below; 0 trains all
     cache_limit: float = 10.0  # gigabytes that these outputs may take; above it they are computed anew
+    middle_layers: bool = True  # a probe reads the mean of the middle layers beside the encoder's own embedding
     pooled_head: bool = False  # a linear head on the pooled embedding, begun as a probe; else the encoder family's head
     head_scale: float = 10.0  # by which pooled embeddings of length one are multiplied below that head
     label_contrast: float = 0.0  # weight of the contrastive term on labelled rows, with a pooled head

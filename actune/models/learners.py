@@ -84,6 +84,48 @@ for row in logits.softmax(1).tolist():
     print(classes[row.index(max(row))], max(row))
 ```"""
 
+WITH_TRANSFORMERS_ALONE = """With transformers alone:
+
+```python
+import json
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModel, AutoTokenizer
+
+folder = Path("FOLDER")
+about = json.loads((folder / "probe.json").read_text(encoding="utf-8"))
+head = load_file(folder / "head.safetensors")
+encoder = AutoModel.from_pretrained(folder / "encoder").eval()
+tokenizer = AutoTokenizer.from_pretrained(folder / "encoder")
+texts = ["a first text", "a second text"]
+batch = tokenizer(texts, truncation=True, max_length={max_tokens}, padding=True, return_tensors="pt")
+mask = batch["attention_mask"][..., None]
+
+
+def pooled(states):
+    found = {{
+        "mean": (states * mask).sum(1) / mask.sum(1),
+        "cls": states[:, 0],
+        "max": states.masked_fill(mask == 0, -torch.inf).amax(1),
+    }}[about["pooling"]]
+    return torch.nn.functional.normalize(found, dim=1)
+
+
+with torch.inference_mode():
+    read = encoder(**batch, output_hidden_states=True)
+    embedding = pooled(read.last_hidden_state)
+    if about["middle_layers"]:
+        middle = pooled(sum(read.hidden_states[layer] for layer in about["middle_layers"]))
+        share = about["own_share"]
+        embedding = torch.cat([embedding * share**0.5, middle * (1 - share) ** 0.5], 1)
+    hidden = torch.relu(embedding @ head["hidden.weight"].T + head["hidden.bias"])
+    logits = hidden @ head["out.weight"].T + head["out.bias"]
+for row in logits.softmax(1).tolist():
+    print(about["classes"][row.index(max(row))], max(row))
+```"""
+
 
 class Price(NamedTuple):
     """Roughly what a learner takes, for plans of experiments."""
@@ -298,12 +340,6 @@ def _reorder_probed(classifier: Any, order: Sequence[int]) -> None:
     reorder_outputs(classifier.network.out, order)
 
 
-def _write_probe(folder: Path, max_tokens: int) -> None:
-    from actune.models.modules import write_probe
-
-    write_probe(folder, max_tokens)
-
-
 def _write_pooled(folder: Path, max_tokens: int) -> None:
     from actune.models.modules import write_pooled
 
@@ -343,9 +379,9 @@ register(
         is_frozen_encoder=True,
         has_dropout=lambda folder: True,  # its head has
         reorder=_reorder_probed,
-        saved=SavedForm("sentence-transformers", WITH_SENTENCE_TRANSFORMERS, _write_probe),
+        saved=SavedForm("transformers", WITH_TRANSFORMERS_ALONE),
         prices={"cpu": Price(0.0012, 0.000002), "cuda": Price(0.002, 0.000001)},
-        version=2,  # embeddings no longer depend on the texts that they are computed beside
+        version=3,  # it reads the middle layers too
         automatic=True,
     )
 )

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import save_file
 
-from actune.models.encoders import pooling_mode, token_limit
-from actune.models.folders import ENCODER, POOLED_HEAD, read_json
-from actune.models.heads import read_head
+from actune.models.encoders import token_limit
+from actune.models.folders import POOLED_HEAD, read_json
 
 WAYS = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens"}
 
@@ -23,14 +22,6 @@ class Layer(NamedTuple):
     weight: torch.Tensor
     bias: torch.Tensor
     activation: str = "torch.nn.modules.linear.Identity"
-
-
-def write_probe(folder: Path, max_tokens: int) -> None:
-    """The encoder, its pooling and the head of a probe, which give the logits."""
-    head, encoder = read_head(folder), folder / ENCODER
-    hidden = Layer(head.hidden.weight.data, head.hidden.bias.data, "torch.nn.modules.activation.ReLU")
-    out = Layer(head.out.weight.data, head.out.bias.data)
-    _write(folder, encoder, pooling_mode(encoder), max_tokens, [hidden, out])
 
 
 def write_pooled(folder: Path, max_tokens: int) -> None:

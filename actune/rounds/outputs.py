@@ -67,7 +67,7 @@ class ModelOutputs(Outputs):
     def frozen(self) -> torch.Tensor:
         here = self.prepared
         encoder = Probing(here.folder, len(here.task.pool.classes), here.max_tokens, PROBE, here.device)
-        return encoder.prepare(here.task.pool.texts, self.progress).vectors
+        return encoder.own_embeddings(here.task.pool.texts, self.progress)
 
 
 def readable(prepared: PreparedTask, readout: Readout) -> Readout:

@@ -97,10 +97,10 @@ def named_labels(request: RunSpec, prepared: PreparedTask) -> WeakLabels:
     count = min(len(pool), MOST_NAMED)
     rows = np.sort(Streams(request.seed).rng("named rows").permutation(len(pool))[:count])
     encoder = Probing(prepared.folder, len(pool.classes), prepared.max_tokens, PROBE, prepared.device)
-    texts = encoder.prepare(pool.texts.take(rows), prepared.progress).vectors.cpu().numpy()
+    texts = encoder.own_embeddings(pool.texts.take(rows), prepared.progress).cpu().numpy()
 
     def embed(phrases: Sequence[str]) -> npt.NDArray[np.float32]:
-        found: npt.NDArray[np.float32] = encoder.prepare(phrases).vectors.cpu().numpy()
+        found: npt.NDArray[np.float32] = encoder.own_embeddings(phrases).cpu().numpy()
         return found
 
     return _of_one_source(

@@ -22,6 +22,7 @@ from actune.models.encoders import COUNT_FROM_TWO
 from actune.models.fast import rotary
 from actune.models.fast.blocks import DropoutMasks, LayerSettings, Layout, Parts, in_place, layer
 from actune.models.fast.compiling import of_any_length
+from actune.models.middle import Middle, summed
 from actune.models.tokens import NamedTensors, Tokens
 
 _BERT = {
@@ -72,6 +73,7 @@ FAMILIES = {
 FILL_TO = 64  # tokens in a step are filled up to a multiple of this on a GPU, so that few shapes recur
 GRID_TO = 32
 LAYOUT = Layout._fields
+NO_LAYERS = Middle(range(0))
 
 
 def packs(network: nn.Module, tokens: Tokens, recipe: Training) -> bool:
@@ -95,21 +97,25 @@ def few_shapes(network: nn.Module) -> tuple[int, int]:
 
 
 @contextmanager
-def packed(network: nn.Module, batch: NamedTensors, every: bool = False) -> Iterator[NamedTensors]:
+def packed(
+    network: nn.Module, batch: NamedTensors, every: bool = False, middle: Middle | None = None
+) -> Iterator[NamedTensors]:
     """Inside, the network takes what this yields, and its last layer gives first tokens alone (texts, 1, width).
 
-    With `every` it gives all tokens, padded with zeros (texts, longest, width).
+    With `every` it gives all tokens, padded with zeros (texts, longest, width); `middle` adds up some layers.
     """
     body: Any = network.base_model
     layout = Layout(*(batch[name] for name in LAYOUT))
     if body.config.model_type in rotary.FAMILIES:
-        with rotary.packed(network, _given(body, batch), layout) as inputs:
+        with rotary.packed(network, _given(body, batch), layout) as inputs, summed(network, middle or NO_LAYERS):
             yield inputs
+        if middle is not None and middle.sum is not None:
+            middle.sum = layout.grid(middle.sum[0])
         return
     stack = body.transformer if body.config.model_type == "distilbert" else body.encoder
 
     def forward(hidden_states: torch.Tensor, *_: Any, **__: Any) -> Any:
-        return _Hidden(_run(stack, hidden_states[0], layout, body.config, every))
+        return _Hidden(_run(stack, hidden_states[0], layout, body.config, every, middle or NO_LAYERS))
 
     stack.forward = forward
     try:
@@ -148,7 +154,7 @@ def _inputs(body: Any, batch: NamedTensors) -> NamedTensors:
     return inputs
 
 
-def _run(stack: Any, states: torch.Tensor, layout: Layout, config: Any, every: bool) -> torch.Tensor:
+def _run(stack: Any, states: torch.Tensor, layout: Layout, config: Any, every: bool, middle: Middle) -> torch.Tensor:
     mask = _mask(stack, states, layout, config.model_type)
     parts = [
         {name: attrgetter(path)(layer) for name, path in FAMILIES[config.model_type].items()} for layer in stack.layer
@@ -168,6 +174,9 @@ def _run(stack: Any, states: torch.Tensor, layout: Layout, config: Any, every: b
         weights = Parts(*((part[name].weight, part[name].bias) for name in Parts._fields))
         wanted = firsts if number == len(parts) and not every else None
         states = layer(states, weights, settings, layout, mask, wanted, kept)
+        middle.add(number, states)
+    if middle.sum is not None:
+        middle.sum = layout.grid(middle.sum)
     return layout.grid(states) if every else states[:, None]
 
 

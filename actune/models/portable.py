@@ -1,8 +1,8 @@
 """Folders that hold a classifier and all that it needs, so that it can be used without the run that made it.
 
 A classifier of a run stands on the run's encoder. Its portable folder has a copy of that encoder in `encoder`, and
-`actune.json` says how to load it. Other libraries read a fine-tuned classifier as it is, and a probe or a classifier
-with a pooled head as the modules of sentence-transformers that `models/modules.py` adds.
+`actune.json` says how to load it. Other libraries read a fine-tuned classifier as it is, and one with a pooled head as
+the modules of sentence-transformers that `models/modules.py` adds. The card of a probe has the lines that read it.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
     PYTHONPATH=. python benchmarks/few/learner.py run --variants paper,joint --labels 100,300 --seeds 0,1 --data-dir DIR
     PYTHONPATH=. python benchmarks/few/learner.py show
 
+With `--learner probe` the variants are those of a probe: on the encoder's own embeddings, or with its middle layers.
+
 At most 10,000 texts of a data set are the pool; labels are drawn at random, the same for all variants. A choice among
 variants is made by the accuracy on train rows outside the pool; the accuracy on the test set, which `show --judge test`
 shows, is for a final report. What is finished is kept in a file, a line for every fit, and never run again.
@@ -32,7 +34,7 @@ from actune.core.training_set import PseudoLabels, TrainingSet
 from actune.data.splits import draw, part_of
 from actune.data.tasks import card, load_task
 from actune.models.encoders import choose_device
-from actune.models.learners import CPU, GPU, find_learner
+from actune.models.learners import CPU, GPU, PROBE, find_learner
 from actune.models.sources import fetch, find_model
 
 TASKS = (
@@ -71,6 +73,7 @@ VARIANTS["rate-5e-05-temperature-0.2"] = JOINT | {"learning_rate": 5e-5, "temper
 for _size in (12, 48):
     VARIANTS[f"joint-rows-{_size}"] = JOINT | {"labelled_batch": _size, "epochs": 45 * _size // 24}
 VARIANTS["contrastive"] = JOINT | {"learning_rate": 3e-5}  # the recipe that ships
+PROBES: dict[str, dict[str, Any]] = {"own-embedding": {"middle_layers": False}, "middle-layers": {}}
 # models of several fits averaged weight by weight: all of them begin at the same place
 MEANS = {"joint-mean-3": (3, "joint"), "joint-mean-3-epochs-15": (3, "joint-epochs-15")}
 
@@ -91,21 +94,25 @@ def drawn(task: Task, labels: int, seed: int) -> TrainingSet:
 def fits(given: argparse.Namespace, done: set[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
     """One line for each variant, task, seed and number of labels that is not done."""
     device = choose_device(given.device)
-    base: Training = CPU if device.type == "cpu" else GPU
+    base: Training = PROBE if given.learner == "probe" else CPU if device.type == "cpu" else GPU
     folder, model = fetch(find_model(given.model)), Path(given.model).name
     for name in given.tasks.split(","):
         task, others = task_of(name, given.data_dir)
         tokens: dict[str, Any] = {}
+        prepared = None  # with the middle layers, or without them
         for seed in map(int, given.seeds.split(",")):
             for labels in map(int, given.labels.split(",")):
                 for variant in given.variants.split(","):
                     if (model, variant, name, seed, labels) in done:
                         continue
                     count, single = MEANS.get(variant, (1, variant))
-                    recipe = replace(base, **VARIANTS[single])
+                    recipe = replace(base, **(PROBES if given.learner == "probe" else VARIANTS)[single])
                     limit = min(card(name).settings.max_tokens, given.max_tokens)
-                    learner: Any = find_learner("finetune").make(folder, len(task.pool.classes), limit, recipe, device)
-                    if not tokens:
+                    learner: Any = find_learner(given.learner).make(
+                        folder, len(task.pool.classes), limit, recipe, device
+                    )
+                    if not tokens or recipe.middle_layers != prepared:
+                        prepared = recipe.middle_layers
                         parts = {"pool": task.pool, "accuracy": others, "test": task.test}
                         tokens = {part: learner.prepare(pool.texts) for part, pool in parts.items() if pool}
                     start = time.perf_counter()
@@ -188,6 +195,7 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--seeds", default="0,1")
     parser.add_argument("--labels", default="100,300")
+    parser.add_argument("--learner", choices=["finetune", "probe"], default="finetune")
     parser.add_argument("--model", default="minilm")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--judge", choices=["train", "test"], default="train", help="what to show")

@@ -505,7 +505,7 @@ def test_two_who_draw_at_once_add_no_text_twice(tmp_path: Path, questions: Task)
 def test_what_models_said_of_a_class_that_is_gone_is_said_of_another_or_of_none(
     tmp_path: Path, questions: Task
 ) -> None:
-    session = made(tmp_path / "p", questions, method="entropy", batch=30)
+    session = made(tmp_path / "p", questions, method="entropy", batch=30, changes=FAST | {"epochs": 10})
     session.draw(30)
     answer_all(session, questions)
     session.advance()

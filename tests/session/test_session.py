@@ -276,7 +276,7 @@ def test_predict_and_save(project, tmp_path):
     assert prediction.label == max(prediction.probabilities, key=prediction.probabilities.get)
     assert (project.save(tmp_path / "kept") / "head.safetensors").is_file()
     card = (tmp_path / "kept" / "README.md").read_text()
-    assert "library_name: sentence-transformers" in card and "on 20 labelled texts of a pool of 300" in card
+    assert "library_name: transformers" in card and "on 20 labelled texts of a pool of 300" in card
     with pytest.raises(DataError, match="already exists"):
         project.save(tmp_path / "kept")
 

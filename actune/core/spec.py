@@ -235,7 +235,8 @@ class RunSpec:
     first: str = option(
         "",
         "How the first texts are selected, before there is a model: random (the default of `actune run`), "
-        "representatives (the default of a project), typiclust, or alps.",
+        "representatives (the default of a project), typiclust, alps, or, in simulations, balanced (the same number of "
+        "texts from every class).",
         RUN | START | GRID | CREATE,
         group=BEGINNING,
     )

@@ -13,6 +13,7 @@ from actune.core.streams import Streams
 from actune.data.splits import every_row, rows_without
 from actune.methods.features import frozen, surprisal
 from actune.methods.queries import Query, Representatives
+from actune.methods.teaching import equal_quotas
 from actune.methods.typical import Typical
 from actune.rounds.distinct import distinct_rows, next_rows
 
@@ -28,8 +29,10 @@ NOBODY = Labels({}, frozenset(), 0)  # has answered anything
 MOST_DRAWS = 100
 FIRST_DRAW = 10  # texts for a page, until the embeddings of the pool are there
 MOST_ROWS = 100_000  # that a query chooses among: k-means over a million rows takes minutes
+BALANCED = "balanced"  # for simulations alone: it needs the classes of texts that nobody has labelled yet
 FIRST = {
     "random": "drawn at random; in a simulation until every class occurred",
+    BALANCED: "drawn at random, the same number from every class",
     "representatives": "one text near each centre of k-means on embeddings",
     "typiclust": "the most typical text of each cluster of embeddings",
     "alps": "one text per cluster of the pretrained model's surprisal",
@@ -52,6 +55,8 @@ def first_rows(
         return [], "the file has enough labels to start with"
     if spec.simulated and spec.first in ("", "random"):
         return initial_draw(pool, spec.initial, spec.seed, distinct_rows(every_row(pool), pool, spec.distinct, NOBODY))
+    if spec.first == BALANCED:
+        return balanced_rows(pool, spec.initial, spec.seed), FIRST[BALANCED]
     return rows_for_a_person(spec, pool, labels, prepared, group_of)
 
 
@@ -103,6 +108,21 @@ def _by_query(prepared: PreparedTask, query: Query, rows: npt.NDArray[np.int64],
     streams = Streams(spec.seed)
     view = View(ModelOutputs(prepared, None, streams), rows.tolist(), streams=streams)
     return query(view, spec.initial).tolist()
+
+
+def balanced_rows(pool: Pool, count: int, seed: int) -> list[int]:
+    """The same number of rows of every class, in random order; what a small class lacks, the others give."""
+    import numpy as np
+
+    rows = _order(seed, len(pool))
+    classes = np.asarray(pool.labels)[rows]
+    sizes = np.bincount(classes, minlength=len(pool.classes)).tolist()
+    quotas = np.asarray(equal_quotas(sizes, min(count, len(pool))))
+    place = np.empty(len(rows), np.int64)  # of each row among those of its class
+    for number in range(len(sizes)):
+        place[classes == number] = np.arange(sizes[number])
+    found: list[int] = rows[place < quotas[classes]].tolist()
+    return found
 
 
 def sample_of(rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.int64]:

@@ -19,7 +19,7 @@ from actune.methods.recipes import find, name_of
 from actune.models.learners import CONTRASTIVE_RECIPE, PAPER_RECIPE, RECIPES, check_learner
 from actune.models.sources import KNOWN, find_model
 from actune.models.starting import check_start
-from actune.rounds.first import FIRST
+from actune.rounds.first import BALANCED, FIRST
 from actune.session.naming import useful_names
 from actune.store.addresses import public
 from actune.store.store import newest_model_in
@@ -116,6 +116,11 @@ def _check_opening(request: RunSpec) -> None:
 
     if request.first:
         _one_of("--first choice", request.first, FIRST)
+    if request.first == BALANCED and not request.simulated:
+        raise SettingError(
+            "--first balanced is for simulations with known labels: use --first random, representatives, typiclust or "
+            "alps"
+        )
     _one_of("label model", request.label_model, LABEL_MODELS)
     if request.keep_weak and not (request.weak or request.names):
         raise SettingError("--keep-weak needs weak labels: add --weak, --votes FILE or --names")

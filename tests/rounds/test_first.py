@@ -11,6 +11,7 @@ import pytest
 import actune
 from actune.core.pool import pool_of
 from actune.core.task import Task
+from actune.errors import SettingError
 from actune.rounds import first
 from actune.rounds.first import first_rows, sample_of
 
@@ -48,3 +49,26 @@ def test_the_first_questions_come_from_the_sample(
     assert said == f"{first.FIRST[how]}, among 40 drawn at random"
     assert len(set(few)) == 5 and set(few) <= set(sample_of(np.arange(len(bare)), 0).tolist()) and few != rows
     assert asked("again") == (few, said)
+
+
+@pytest.mark.parametrize("count", [12, 13, 290])
+def test_a_balanced_start_has_the_same_number_of_every_class(tmp_path: Path, questions: Task, count: int) -> None:
+    words: dict[str, Any] = {"learner": "probe", "initial": count, "simulated": True, "batch": 1, "rounds": 1}
+
+    def start(seed: int) -> list[int]:
+        session = actune.create(tmp_path / f"{seed} {count}", questions, first="balanced", seed=seed, **words)
+        return [session.pool.row_of[question.id] for question in session.ask()]
+
+    rows = start(0)
+    sizes = np.bincount(questions.pool.labels)
+    counts = np.bincount(np.asarray(questions.pool.labels)[rows], minlength=len(sizes))
+    assert len(set(rows)) == count == counts.sum()
+    most = counts.max()
+    assert all(number >= most - 1 or number == size for number, size in zip(counts, sizes, strict=True))
+    assert first.balanced_rows(questions.pool, count, 0) == rows != first.balanced_rows(questions.pool, count, 1)
+
+
+def test_people_cannot_begin_with_a_balanced_start(tmp_path: Path, questions: Task) -> None:
+    bare = pool_of(questions.pool.texts, classes=questions.pool.classes)
+    with pytest.raises(SettingError, match="balanced is for simulations with known labels"):
+        actune.create(tmp_path / "p", bare, learner="probe", first="balanced")

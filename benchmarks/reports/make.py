@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/benchmark.md", "docs/learners.md", "docs/speed.md", "docs/thrifty.md")
+PAGES = ("docs/benchmark.md", "docs/speed.md", "docs/thrifty.md")
 FILES = (*sorted((ROOT / "benchmarks/reports").glob("*.md")), *map(ROOT.joinpath, PAGES))
 MARKED = re.compile(r"(<!-- table ?(\d*): (.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)

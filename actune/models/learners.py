@@ -149,7 +149,7 @@ class SavedForm:
 
     library: str = "actune"  # for the model card
     usage: str = ""  # Markdown for the card: how that library uses it, with the texts' {max_tokens}
-    write_modules: Callable[[Path, int], None] | None = None  # makes a saved model one that the library reads
+    write_modules: Callable[[Path, int], None] | None = None  # adds what the library needs to a saved model
 
 
 @dataclass(frozen=True)
@@ -340,6 +340,12 @@ def _reorder_probed(classifier: Any, order: Sequence[int]) -> None:
     reorder_outputs(classifier.network.out, order)
 
 
+def _describe_probe(folder: Path, max_tokens: int) -> None:
+    from actune.models.modules import describe_probe
+
+    describe_probe(folder, max_tokens)
+
+
 def _write_pooled(folder: Path, max_tokens: int) -> None:
     from actune.models.modules import write_pooled
 
@@ -379,7 +385,7 @@ register(
         is_frozen_encoder=True,
         has_dropout=lambda folder: True,  # its head has
         reorder=_reorder_probed,
-        saved=SavedForm("transformers", WITH_TRANSFORMERS_ALONE),
+        saved=SavedForm("transformers", WITH_TRANSFORMERS_ALONE, _describe_probe),
         prices={"cpu": Price(0.0012, 0.000002), "cuda": Price(0.002, 0.000001)},
         version=3,  # it reads the middle layers too
         automatic=True,

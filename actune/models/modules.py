@@ -1,4 +1,4 @@
-"""Saved classifiers as modules of sentence-transformers, so that this library alone can use them."""
+"""What other libraries need to use saved classifiers: modules of sentence-transformers, and how a probe reads texts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import save_file
 
-from actune.models.encoders import token_limit
-from actune.models.folders import POOLED_HEAD, read_json
+from actune.models.encoders import load_encoder, pooling_mode, token_limit
+from actune.models.folders import ENCODER, POOLED_HEAD, read_json
+from actune.models.heads import read_head
 
+PROBE = "probe.json"
 WAYS = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens"}
 
 
@@ -22,6 +24,18 @@ class Layer(NamedTuple):
     weight: torch.Tensor
     bias: torch.Tensor
     activation: str = "torch.nn.modules.linear.Identity"
+
+
+def describe_probe(folder: Path, max_tokens: int) -> None:
+    """Adds to `probe.json` what its head reads of the encoder: the pooling, the middle layers and their share."""
+    from actune.models.middle import middle_layers
+    from actune.models.probing import OWN
+
+    file, encoder = folder / PROBE, load_encoder(folder / ENCODER, torch.device("cpu"))
+    config: Any = encoder.config
+    layers = middle_layers(encoder) if read_head(folder).hidden.in_features > config.hidden_size else ()
+    facts = {"pooling": pooling_mode(folder / ENCODER), "middle_layers": list(layers), "own_share": OWN}
+    file.write_text(json.dumps(read_json(file) | facts, indent=1), encoding="utf-8")
 
 
 def write_pooled(folder: Path, max_tokens: int) -> None:

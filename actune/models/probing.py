@@ -122,10 +122,24 @@ class Probing:
         mapped = vectors.base if len(vectors) > MANY and isinstance(vectors.base, mmap.mmap) else None
         return Embeddings(torch.from_numpy(vectors).to(self.device), mapped)
 
+    @cached_property
+    def _layers(self) -> range:
+        """The middle layers that are read."""
+        return middle_layers(self._encoder) if self.recipe.middle_layers else range(0)
+
+    @property
+    def own_width(self) -> int:
+        """Of the encoder's own embedding."""
+        config: Any = self._encoder.config
+        return int(config.hidden_size)
+
+    @property
+    def width(self) -> int:
+        return self.own_width * (2 if self._layers else 1)
+
     def own_embeddings(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:
         """The encoder's own embeddings (texts, width), which were trained to tell what a text is about."""
-        config: Any = self._encoder.config
-        return own_part(self.prepare(texts, progress).vectors, int(config.hidden_size))
+        return own_part(self.prepare(texts, progress).vectors, self.own_width)
 
     def fit(
         self,
@@ -155,23 +169,11 @@ class Probing:
         check_outputs(folder, network.out.out_features, self.classes)
         return Probed(network.to(self.device).eval(), self)
 
-    def reading(self, inputs: int) -> dict[str, Any]:
-        """How a head with so many inputs reads texts, for other libraries: the pooling and the middle layers."""
-        config: Any = self._encoder.config
-        layers = middle_layers(self._encoder) if inputs > config.hidden_size else ()
-        return {
-            "pooling": pooling_mode(self.folder),
-            "middle_layers": list(layers),
-            "own_share": OWN if layers else 1.0,
-        }
-
     def _embed(self, texts: Sequence[str], progress: Progress = silent) -> tuple[Vectors, Flags]:
         """The vectors of texts, and which texts were cut. On a CPU a vector depends on its own text alone."""
         tokens, cut = tokenize_and_mark(self._tokenizer, texts, self.limit)
         mode, pack = pooling_mode(self.folder), packs(self._encoder, tokens, self.recipe)
-        encoder = self._halved if pack else self._encoder
-
-        layers = middle_layers(encoder) if self.recipe.middle_layers else range(0)
+        encoder, layers = self._halved if pack else self._encoder, self._layers
 
         def forward(batch: NamedTensors) -> tuple[torch.Tensor]:
             middle = Middle(layers)
@@ -273,6 +275,5 @@ class Probed:
         folder.mkdir(parents=True, exist_ok=True)
         save_file({name: value.cpu() for name, value in self.network.state_dict().items()}, folder / FILE)
         facts = {"kind": "actune probe", "classes": list(classes), "encoder": encoder_digest(self.learner.folder)}
-        facts |= self.learner.reading(self.network.hidden.in_features)
         (folder / "probe.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
         (folder / "README.md").write_text(card, encoding="utf-8")

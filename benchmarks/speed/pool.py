@@ -5,7 +5,7 @@
 The texts are questions of TREC, each with some words of other questions behind it. `read` is the reading of a CSV file
 of them alone, and `open` opens the same texts in an Arrow file that is mapped into memory, and reads ten of them.
 `start`, `ask`, `tell` and `advance` are the commands, on a project whose first 50 questions are answered, and on one
-whose texts have ids that are not row numbers (`named`). Between `tell` and `advance`, random vectors of the encoder's
+whose texts have ids that are not row numbers (`named`). Between `tell` and `advance`, random vectors of the right
 width are put into the cache, where `advance` takes them for the embeddings.
 """
 
@@ -93,8 +93,7 @@ def embed(folder: Path) -> None:
     from actune.session.setup import open_session
 
     def made(learner: Probing, texts: Sequence[str], progress: object) -> tuple[Vectors, Flags]:
-        width = json.loads((learner.folder / "config.json").read_text(encoding="utf-8"))["hidden_size"]
-        vectors: Vectors = np.empty((len(texts), width), np.float32)
+        vectors: Vectors = np.empty((len(texts), learner.width), np.float32)
         rng = np.random.default_rng([*texts[0].encode()])  # texts come in chunks, and chunks must differ
         for start in range(0, len(texts), BLOCK):
             block = rng.standard_normal(vectors[start : start + BLOCK].shape, np.float32)

@@ -138,8 +138,11 @@ class Probing:
         return self.own_width * (2 if self._layers else 1)
 
     def own_embeddings(self, texts: Sequence[str], progress: Progress = silent) -> torch.Tensor:
-        """The encoder's own embeddings (texts, width), which were trained to tell what a text is about."""
-        return own_part(self.prepare(texts, progress).vectors, self.own_width)
+        """The encoder's own embeddings (texts, width), which were trained to tell what a text is about.
+
+        All are of one length, which is not one: dividing those of a million texts would copy them.
+        """
+        return self.prepare(texts, progress).vectors[:, : self.own_width]
 
     def fit(
         self,

@@ -24,6 +24,7 @@ PATIENCE = 30  # seconds to wait for another process
 WRITING = "BEGIN IMMEDIATE"
 NOTHING = "nothing of this step counts"
 COMMITTING = "while committing"
+SHORT_READ = "SQLITE_IOERR_SHORT_READ"  # the file is shorter than its own pages say; a disk that fails says otherwise
 UNSURE = "it is not certain whether this step counts, and `actune status` shows it"
 
 
@@ -229,8 +230,10 @@ def sentences(path: Path, state: str = SAFE) -> Iterator[None]:
             raise busy(path) from error
         if "full" in problem:
             raise StorageError(f"the disk is full: nothing of this step was written to {str(path)!r}") from error
+        name = getattr(error, "sqlite_errorname", problem)
+        if name == SHORT_READ:
+            raise damaged(path, "it ends too early") from error
         if "disk I/O" in problem:
-            name = getattr(error, "sqlite_errorname", problem)
             # what was not written whole is never read, but what was written and not confirmed may be
             unsure = COMMITTING in getattr(error, "__notes__", ()) and name != "SQLITE_IOERR_WRITE"
             raise StorageError(

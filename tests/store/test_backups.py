@@ -11,9 +11,11 @@ import pytest
 
 import actune
 from actune.core.places import PRIVATE_FILE
+from actune.errors import RunFolderError, StorageError
 from actune.session.repairing import repair
 from actune.session.verifying import problems_in
 from actune.store.backups import APART, DAYS, FOLDER, NEWEST, STAMP, back_up_at_times, backups_in, too_old
+from actune.store.connections import sentences
 from actune.store.records import Said
 from actune.store.store import DATABASE, Store
 from tests.cli.conftest import done, write
@@ -61,6 +63,33 @@ def test_the_newest_copies_are_kept_and_the_last_one_of_each_day() -> None:
     assert len(set(days)) == DAYS
     assert all(file == max(each for each in made if each.name[4:12] == file.name[4:12]) for file in kept[NEWEST:])
     assert too_old(made[:NEWEST][::-1]) == []
+
+
+def test_a_database_that_ends_too_early_is_a_damaged_one_wherever_it_ends(project: Path) -> None:
+    whole = (project / DATABASE).read_bytes()
+    for end in ("-wal", "-shm"):
+        (project / DATABASE).with_name(DATABASE + end).unlink(missing_ok=True)
+    for size in range(100, len(whole), 1_003):
+        (project / DATABASE).write_bytes(whole[:size])
+        assert problems_in(project), size
+        with pytest.raises(RunFolderError, match="damaged"), Store.reading(project) as store:
+            store.check_log()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("SQLITE_IOERR_SHORT_READ", RunFolderError, "is damaged .* it ends too early"),
+        ("SQLITE_IOERR_READ", StorageError, "the disk failed"),
+    ],
+)
+def test_a_file_that_is_too_short_is_damaged_and_no_failing_disk(
+    tmp_path: Path, name: str, kind: type[Exception], sentence: str
+) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = name
+    with pytest.raises(kind, match=sentence), sentences(tmp_path / DATABASE):
+        raise error
 
 
 def test_names_that_are_no_backups_are_left_alone(project: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_database_that_ends_too_early_is_a_damaged_one_wherever_it_ends(projec
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
-        ("SQLITE_IOERR_SHORT_READ", RunFolderError, "is damaged .* it ends too early"),
+        ("SQLITE_IOERR_SHORT_READ", RunFolderError, "is damaged .*it ends too early"),
         ("SQLITE_IOERR_READ", StorageError, "the disk failed"),
     ],
 )

@@ -156,11 +156,16 @@ def stored(file: Path) -> list[dict[str, Any]]:
 def run(given: argparse.Namespace) -> None:
     places = ("model", "variant", "task", "seed", "labels")
     done = {tuple(line[place] for place in places) for line in stored(given.out)}
-    end = time.monotonic() + given.seconds
-    with given.out.open("a", encoding="utf-8") as file:
-        for line in fits(given, done):
-            file.write(json.dumps(line) + "\n")
-            file.flush()
+    write_all(fits(given, done), given.out, given.seconds)
+
+
+def write_all(lines: Iterator[dict[str, Any]], file: Path, seconds: float) -> None:
+    """Adds lines to a file as they are made, until the time is over."""
+    end = time.monotonic() + seconds
+    with file.open("a", encoding="utf-8") as stream:
+        for line in lines:
+            stream.write(json.dumps(line) + "\n")
+            stream.flush()
             print(*line.values(), flush=True)
             if time.monotonic() > end:
                 return

@@ -11,7 +11,6 @@ every model, and never run again.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -37,7 +36,7 @@ from actune.models.learners import CONTRASTIVE_RECIPE, recipe_for
 from actune.models.sources import fetch, find_model
 from actune.rounds.fitting import Fitted, student
 from actune.rounds.prepared import PreparedTask
-from benchmarks.few.learner import TASKS, accuracy_of, drawn, stored, task_of
+from benchmarks.few.learner import TASKS, accuracy_of, drawn, stored, task_of, write_all
 
 RESULTS = Path("benchmarks/results/few_students.jsonl")
 GENERATIONS = 2
@@ -102,14 +101,7 @@ def measured(task: Task, tokens: dict[str, Any], parts: dict[str, Any], fitted: 
 def run(given: argparse.Namespace) -> None:
     places = ("model", "task", "seed", "labels", "variant")
     done = {tuple(line[place] for place in places) for line in stored(given.out) if line["generation"] == GENERATIONS}
-    end = time.monotonic() + given.seconds
-    with given.out.open("a", encoding="utf-8") as file:
-        for line in models(given, done):
-            file.write(json.dumps(line) + "\n")
-            file.flush()
-            print(*line.values(), flush=True)
-            if time.monotonic() > end:
-                return
+    write_all(models(given, done), given.out, given.seconds)
 
 
 def show(given: argparse.Namespace) -> str:
